@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "base/LogSink.hpp"
+#include "base/StateTree.hpp"
+#include "buffer/Gather.hpp"
+#include "config/Node.hpp"
+#include "config/ObjectConfig.hpp"
+#include "sample/Sample.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- In-situ training attached to one mesh: the only class that the host program constructs.
+//  Snapshot in, report out; LibTorch and HDF5 stay behind it. One thread calls.
+//  Every method may throw Error (see base/Error.hpp).
+class InSituTrainer
+{
+public:
+
+    //- Read and check the whole configuration; nothing of the mesh or the fields is needed.
+    //  hostKeys are entries of the block that belong to the host. A block `trainingFile`
+    //  is read here, relative to caseFolder. Throws ConfigError.
+    InSituTrainer(const Node& block, const std::string& name, const std::string& caseFolder,
+        const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm,
+        std::shared_ptr<LogSink> log);
+    ~InSituTrainer();
+
+    const ObjectConfig& config() const;
+
+    //- What the case is made of, known at the first execution
+    struct Case
+    {
+        MeshState mesh;
+        std::vector<FieldSpec> fields;      //!< all that take part; views come in this order
+        std::vector<int> inputs;            //!< indices into fields
+        std::vector<int> targets;
+
+        //- [nCells] 1 inside the cellZone, 0 outside; empty: all cells
+        std::vector<double> cellMask;
+
+        //- What must be equal for a checkpoint to fit: owner, neighbour, patches … as one
+        //  number and a text for messages
+        std::uint64_t topologyFingerprint = 0;
+        std::string topologyText;           //!< "2480 cells, 4836 internal faces, patches …"
+
+        //- Names of the columns of MeshState::staticFeatures
+        std::vector<std::string> staticColumns;
+
+        std::vector<std::string> versions;  //!< "OpenFOAM v1912 DP Int32", …
+        std::string outputFolder;           //!< postProcessing/<name>/<startTime>
+        std::string stableFolder;           //!< postProcessing/<name>
+        double startTime = 0;
+        bool exactRestart = true;           //!< the solver restarts bit for bit (binary fields)
+    };
+
+    void begin(Case theCase);
+    bool begun() const;
+
+    //- A folder that may hold a checkpoint
+    struct Candidate
+    {
+        double time;
+        std::string folder;
+    };
+
+    //- Continue from the first good candidate (newest first; those of begin()'s stable folder
+    //  are added here) according to `resume`. Damaged ones are passed over with a warning; one
+    //  of another mesh or of incompatible configuration throws IncompatibleState under strict
+    //  and auto. Called once, between begin() and the first execute().
+    void resume(std::vector<Candidate> candidates);
+
+    struct Report
+    {
+        bool due = false;                   //!< reportInterval reached: text holds the log block
+        std::string text;
+    };
+
+    //- Take the fields at this time: completes samples, predicts, trains. Collective.
+    //  Scalar: float or double, as the host stores fields.
+    template<class Scalar>
+    Report execute(double time, std::int64_t timeIndex, double deltaT,
+        const std::vector<FieldView<Scalar>>& views);
+
+    //- Physical prediction of the targets at the time of the last execute(), made before its
+    //  values were learnt [nCells, target columns]; for increments the predicted new value.
+    //  Empty until a sample was completed.
+    Span<const double> prediction() const;
+
+    //- Forget pending inputs: executions were left out
+    void gap();
+
+    //- Checkpoint into folder, kept also under stableFolder/checkpoints (two newest), and
+    //  the artifact into stableFolder. A failure to write is a warning and is tried again
+    //  at the next call.
+    void write(double time, const std::string& timeName, const std::string& folder);
+
+    //- Apply a changed block as far as that is possible during a run; says what was applied
+    //  and refuses the rest with a warning. An invalid block throws and changes nothing.
+    void reconfigure(const Node& block);
+
+    //- Final table, metrics end record. Called from end() or the destructor of the host, once;
+    //  touches neither mesh nor fields.
+    void finish();
+
+    //- Count a (re)build of a cache of the host for the summary
+    void countBuild(const std::string& cache, const std::string& reason, double seconds);
+
+private:
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}

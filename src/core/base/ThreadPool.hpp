@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace inSitu
+{
+
+//- A fixed team of threads for loops over fixed chunks. The caller works too, so
+//  n threads means n-1 workers. The number of threads decides who computes a chunk,
+//  never what is in it: with chunks cut independently of the team, results have the
+//  same bits for any team. Workers sleep between loops (they spin for microseconds at
+//  most), inherit the floating-point environment of the constructing thread and are
+//  joined by the destructor.
+class ThreadPool
+{
+public:
+
+    explicit ThreadPool(int nThreads);
+    ~ThreadPool();
+
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    int nThreads() const;
+
+    //- Call body(chunk, thread) once for each chunk in [0, nChunks), in any order;
+    //  thread in [0, nThreads) selects scratch memory. Returns when all are done.
+    //  The first exception of a body is rethrown here. Not re-entrant.
+    void run(int nChunks, const std::function<void(int chunk, int thread)>& body);
+
+private:
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+//- Cores this process may use (affinity mask), at least 1
+int availableCores();
+
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Span.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- A field that takes part: its memory is nComponents scalars per cell, of which the
+//  solved ones become columns.
+struct FieldSpec
+{
+    std::string name;                       //!< "U"
+    std::string type;                       //!< "volVectorField"
+    int nComponents = 1;                    //!< as stored: 1 3 6 9
+    std::vector<int> components;            //!< solved ones, ascending: {0, 1} in 2-D
+    std::vector<std::string> columnNames;   //!< one per solved component: "Ux" "Uy", "p"
+    std::vector<double> dimensions;         //!< exponents of kg m s K mol A cd
+
+    int nColumns() const { return static_cast<int>(components.size()); }
+};
+
+
+//- The memory of one field at this moment, read-only and only for the length of a call
+template<class Scalar>
+struct FieldView
+{
+    Span<const Scalar> cells;                   //!< [nCells, nComponents]
+    std::vector<Span<const Scalar>> patches;    //!< [nFaces, nComponents] per boundary patch of the graph
+};
+
+
+//- The columns of one field within a row
+struct ColumnBlock
+{
+    int field = 0;          //!< index into the views
+    int firstColumn = 0;
+    int nComponents = 1;
+    std::vector<int> components;
+};
+
+
+//- Where the columns of a snapshot come from
+struct RowLayout
+{
+    int nColumns = 0;
+    std::vector<ColumnBlock> blocks;
+    bool boundaryRows = true;
+
+    //- Columns of the given fields (indices into specs), in that order
+    static RowLayout of(const std::vector<FieldSpec>& specs, const std::vector<int>& fields,
+        bool boundaryRows);
+};
+
+
+//- A value that is neither finite nor usable
+struct NonFinite
+{
+    int field = -1;             //!< -1: none found
+    std::int64_t row = -1;
+    int component = -1;
+};
+
+
+//- One pass: rows[r, c] = Value(field component − reference[c]), difference formed in
+//  double. rows is [nRows, nColumns] with nRows = cells (+ faces of all patches, if the
+//  layout has boundary rows). Allocates nothing. Finiteness is checked on the way;
+//  the first bad entry in row order of the first bad field is returned, rows are then
+//  unspecified. Scalar, Value: float or double.
+template<class Scalar, class Value>
+NonFinite gatherRows
+(
+    const RowLayout& layout,
+    const std::vector<FieldView<Scalar>>& views,
+    Span<const double> reference,
+    Span<Value> rows
+);
+
+//- Mean of each column over the cells [nColumns], summed in double in a fixed order
+template<class Scalar>
+std::vector<double> columnSums(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views);
+
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/Schema.hpp"
+
+namespace inSitu
+{
+
+//- Which rows and edges the graph has
+struct GraphConfig
+{
+    bool boundaryNodes = true;
+
+    void describe(Schema& schema);
+};
+
+
+//- Completed samples to draw from
+struct BufferConfig
+{
+    std::int64_t capacity = 256;        //!< samples
+    std::string policy = "reservoir";   //!< fifo | reservoir
+    std::int64_t watermark = 4;         //!< nothing is trained below this number of samples
+    double maxMemory = 0;               //!< MiB; 0: a tenth of the node's memory
+    bool checkpoint = true;             //!< contents are part of a checkpoint
+
+    void describe(Schema& schema);
+};
+
+
+struct NormaliserConfig
+{
+    double memory = 100;                //!< samples after which a sample's weight has fallen to 1/e
+    std::optional<std::int64_t> freezeAfter;    //!< samples after which the scales stay
+
+    void describe(Schema& schema);
+};
+
+
+//- The entries at the top level of the function object, its training block excepted
+struct ObjectConfig
+{
+    //- One entry of inputs or targets
+    struct FieldPattern
+    {
+        std::string text;
+        bool isRegex = false;
+    };
+
+    std::vector<FieldPattern> inputs;
+    std::vector<FieldPattern> targets;
+    std::string target = "increment";   //!< increment | value
+    std::int64_t horizon = 1;           //!< executions ahead
+    GraphConfig graph;
+    BufferConfig buffer;
+    NormaliserConfig normaliser;
+    std::string cellZone;               //!< loss only over the cells of this zone; empty: all
+    double noise = 0;                   //!< deviation of the noise on normalised inputs of cells
+    std::int64_t nThreads = 0;          //!< 0: the cores that this process may use
+    std::string resume = "auto";        //!< auto | strict | fresh
+    std::string onError = "abort";      //!< abort | continue
+    std::string onNonFinite = "abort";  //!< abort | skip | warn
+    std::int64_t reportInterval = 20;   //!< executions
+    std::optional<double> maxFraction;  //!< share of the wall time that training may take
+    bool writePrediction = false;
+
+    void describe(Schema& schema);
+};
+
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Error.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+class Schema;
+
+//- Options chosen by a word: `model { type meshGraphNet; … }`. A kind of thing that
+//  can be chosen (model, loss, optimiser, schedule) has a base class derived from this
+//  one and a registry of factories; an implementation is one file and one line there.
+class Options
+{
+public:
+
+    virtual ~Options() = default;
+
+    //- Tell the schema every key with its default and meaning
+    virtual void describe(Schema& schema) = 0;
+};
+
+
+//- Word → factory of options with their defaults
+template<class Base>
+using Registry = std::map<std::string, std::function<std::unique_ptr<Base>()>>;
+
+
+//- Limits of a number; lower/upper belong to the range unless open
+struct Range
+{
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+    bool lowerOpen = false;
+    bool upperOpen = false;
+
+    static Range any() { return {}; }
+    static Range atLeast(double lower) { return {lower, infinity(), false, false}; }
+    static Range positive() { return {0, infinity(), true, false}; }
+    static Range within(double lower, double upper) { return {lower, upper, false, false}; }
+    static Range fraction() { return {0, 1, true, true}; }
+
+    bool contains(double value) const;
+
+    //- "> 0", ">= 1", "in [0, 1)"; empty for any()
+    std::string text() const;
+
+private:
+
+    static constexpr double infinity() { return std::numeric_limits<double>::infinity(); }
+};
+
+
+//- What a configuration struct tells about itself. Each struct has one function
+//      void describe(Schema&)
+//  that names every key once, with its variable (which holds the default), meaning and
+//  limits. The same function serves reading (leftovers are rejected), writing (metrics,
+//  checkpoint) and the dictionary reference in docs/.
+class Schema
+{
+public:
+
+    virtual ~Schema() = default;
+
+    virtual void key(const std::string& name, bool& value, const std::string& meaning) = 0;
+
+    virtual void key(const std::string& name, std::int64_t& value, const std::string& meaning,
+        Range range = {}) = 0;
+
+    virtual void key(const std::string& name, double& value, const std::string& meaning,
+        Range range = {}) = 0;
+
+    virtual void key(const std::string& name, std::string& value, const std::string& meaning) = 0;
+
+    virtual void key(const std::string& name, std::vector<std::int64_t>& value,
+        const std::string& meaning, Range range = {}) = 0;
+
+    virtual void key(const std::string& name, std::vector<std::string>& value,
+        const std::string& meaning) = 0;
+
+    //- Absent unless written: no default
+    virtual void key(const std::string& name, std::optional<std::int64_t>& value,
+        const std::string& meaning, Range range = {}) = 0;
+
+    virtual void key(const std::string& name, std::optional<double>& value,
+        const std::string& meaning, Range range = {}) = 0;
+
+    //- One of the words
+    virtual void choice(const std::string& name, std::string& value,
+        const std::vector<std::string>& words, const std::string& meaning) = 0;
+
+    //- A nested block that may be left out
+    virtual void block(const std::string& name, const std::string& meaning,
+        const std::function<void(Schema&)>& describe) = 0;
+
+    //- The keys named before are mandatory from here: a reader complains if absent.
+    //  Called directly after key().
+    virtual void required(const std::string& name) = 0;
+
+    //- A block with a word `type` that picks an entry of the registry; the other keys are
+    //  that entry's. chosen must hold the default choice (or null: then it is required,
+    //  unless optional) and typeName its word.
+    template<class Base>
+    void typed
+    (
+        const std::string& name,
+        std::string& typeName,
+        std::unique_ptr<Base>& chosen,
+        const Registry<Base>& registry,
+        const std::string& meaning
+    )
+    {
+        std::vector<Alternative> alternatives;
+        for (const auto& entry : registry)
+        {
+            alternatives.push_back
+            ({
+                entry.first,
+                [&chosen, &typeName, &entry]() -> Options&
+                {
+                    chosen = entry.second();
+                    typeName = entry.first;
+                    return *chosen;
+                },
+                [&entry]() -> std::unique_ptr<Options> { return entry.second(); }
+            });
+        }
+        typedBlock(name, typeName, chosen.get(), alternatives, meaning);
+    }
+
+    //- A check over several keys, run by a reader when all keys of the block are known:
+    //  returns the complaint, or an empty text
+    virtual void check(const std::function<std::string()>& complaint) = 0;
+
+protected:
+
+    struct Alternative
+    {
+        std::string word;
+        std::function<Options&()> choose;                   //!< replaces the current choice
+        std::function<std::unique_ptr<Options>()> make;     //!< a free copy with defaults
+    };
+
+    virtual void typedBlock(const std::string& name, const std::string& typeName,
+        Options* current, const std::vector<Alternative>& alternatives,
+        const std::string& meaning) = 0;
+};
+
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Span.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace inSitu
+{
+
+//- Cells that meet through a boundary patch that couples the mesh to itself (cyclic):
+//  face i of the patch joins cells[i] with neighbourCells[i]. Both directions of a pair
+//  are given: each half of a cyclic contributes its own CoupledPatch.
+struct CoupledPatch
+{
+    std::int32_t firstFace;                 //!< mesh face of face 0
+    Span<const std::int32_t> cells;         //!< receivers
+    Span<const std::int32_t> neighbourCells;    //!< senders
+};
+
+
+//- Faces of a patch that get a row each and an edge to their cell
+struct BoundaryPatch
+{
+    std::int32_t firstFace;
+    Span<const std::int32_t> cells;
+};
+
+
+//- Who sends to whom. Rows: owned cells 0..nCells-1, then boundary faces, then halo
+//  cells. Directed edges sorted by receiver, within a receiver by sender, ties in face
+//  order (CSR). Built without a sort. Immutable; shared by everything that was made
+//  on the same topology.
+class MeshGraph
+{
+public:
+
+    //- From upper-triangular faces, as OpenFOAM's owner/neighbour: owner ascending, within
+    //  an owner neighbour ascending, owner < neighbour; size of both = internal faces.
+    //  O(cells + faces). Throws Error if the order is another one or an index is outside.
+    static MeshGraph fromFaces
+    (
+        std::int32_t nCells,
+        Span<const std::int32_t> owner,
+        Span<const std::int32_t> neighbour,
+        const std::vector<BoundaryPatch>& boundary = {},
+        const std::vector<CoupledPatch>& coupled = {}
+    );
+
+    //- From any list of directed edges in any order (tools and tests): edges are put into
+    //  receiver order by a stable counting pass. inputEdge()[e] is the position in the list.
+    static MeshGraph fromEdges
+    (
+        std::int32_t nNodes,
+        Span<const std::int32_t> senders,
+        Span<const std::int32_t> receivers
+    );
+
+    std::int32_t nNodes() const { return nNodes_; }
+    std::int32_t nCells() const { return nCells_; }
+    std::int32_t nBoundary() const { return nBoundary_; }
+    std::int32_t nEdges() const { return static_cast<std::int32_t>(senders_.size()); }
+
+    //- Edges of receiver r are receiverStart()[r] .. receiverStart()[r+1]-1
+    Span<const std::int32_t> receiverStart() const { return receiverStart_; }
+    Span<const std::int32_t> senders() const { return senders_; }
+    Span<const std::int32_t> receivers() const { return receivers_; }
+
+    //- Edges that leave node s are senderEdge()[senderStart()[s] ..], ascending: the
+    //  backward pass of a gather by sender is a segment sum over them
+    Span<const std::int32_t> senderStart() const { return senderStart_; }
+    Span<const std::int32_t> senderEdge() const { return senderEdge_; }
+
+    //- The edge between the same nodes through the same face the other way; -1: none
+    Span<const std::int32_t> reverseEdge() const { return reverseEdge_; }
+
+    //- Mesh face of an edge; with fromEdges, its position in the list
+    Span<const std::int32_t> faceOf() const { return faceOf_; }
+
+    std::size_t bytes() const;
+
+private:
+
+    std::int32_t nNodes_ = 0;
+    std::int32_t nCells_ = 0;
+    std::int32_t nBoundary_ = 0;
+    std::vector<std::int32_t> receiverStart_;
+    std::vector<std::int32_t> senders_;
+    std::vector<std::int32_t> receivers_;
+    std::vector<std::int32_t> senderStart_;
+    std::vector<std::int32_t> senderEdge_;
+    std::vector<std::int32_t> reverseEdge_;
+    std::vector<std::int32_t> faceOf_;
+};
+
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace inSitu
+{
+
+//- One JSON object, built key by key. Non-finite numbers become null, as JSON has none.
+class JsonObject
+{
+public:
+
+    JsonObject& add(std::string_view key, std::string_view text);
+    JsonObject& add(std::string_view key, const char* text);
+    JsonObject& add(std::string_view key, double value);
+    JsonObject& add(std::string_view key, long long value);
+    JsonObject& add(std::string_view key, int value) { return add(key, static_cast<long long>(value)); }
+    JsonObject& add(std::string_view key, long value) { return add(key, static_cast<long long>(value)); }
+    JsonObject& add(std::string_view key, bool value);
+
+    //- value is JSON already
+    JsonObject& addRaw(std::string_view key, std::string_view json);
+
+    std::string text() const { return text_ + '}'; }
+
+private:
+
+    std::string text_ = "{";
+};
+
+
+//- Appends one flushed object per line. A fault of the disk is reported once by good() and
+//  never thrown: metrics must not end a run.
+class JsonLines
+{
+public:
+
+    explicit JsonLines(const std::string& path);
+    ~JsonLines();
+
+    JsonLines(const JsonLines&) = delete;
+    JsonLines& operator=(const JsonLines&) = delete;
+
+    void write(const JsonObject& object);
+
+    bool good() const { return good_; }
+
+private:
+
+    std::FILE* file_;
+    bool good_;
+};
+
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "sample/Normaliser.hpp"
+
+#include <string>
+
+namespace inSitu
+{
+
+class Model;
+
+//- What an artifact adds to the network so that raw fields go in and physical values come out
+struct ArtifactContent
+{
+    int nInputColumns = 0;          //!< dynamic columns, raw values as in the fields
+    Scaling input;                  //!< of value less reference
+    Scaling target;
+    std::vector<double> inputReference;
+    std::vector<double> targetReference;    //!< zeros for increments
+    double edgeScale = 1;
+    std::string card;               //!< JSON: fields, dimensions, columns, horizon, training record, versions
+};
+
+//- Write a TorchScript file that stock PyTorch loads:
+//      forward(nodes [N, nInputColumns], static [N, S], edge_index [2, E] int64,
+//              edges [E, F]) -> [N, nOutputs]
+//  nodes are raw field values, static and edges as in graph.h5 (edges undivided), the result
+//  is in physical units (increments or values). The card is the extra file "card.json".
+//  Written beside, synced and renamed: a reader never sees half a file. Throws Error.
+void writeArtifact(const std::string& path, const Model& model, const ArtifactContent& content);
+
+}

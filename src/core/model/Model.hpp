@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Precision.hpp"
+#include "base/ThreadPool.hpp"
+#include "config/Schema.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace at { class Tensor; }
+
+namespace inSitu
+{
+
+struct GraphBatch;
+
+//- Widths that the case dictates
+struct ModelShape
+{
+    int nNodeFeatures = 0;
+    int nEdgeFeatures = 0;
+    int nOutputs = 0;
+};
+
+
+//- A network on normalised features. Not thread-safe.
+class Model
+{
+public:
+
+    virtual ~Model() = default;
+
+    //- Normalised prediction [B, nNodes, nOutputs] (rows beyond the cells have no meaning);
+    //  part of the autograd graph if gradients are enabled. Same input and parameters, same
+    //  bits, for any number of threads (TorchScript models: as their operators do).
+    virtual at::Tensor forward(const GraphBatch& batch) = 0;
+
+    //- The autograd leaves that the optimiser changes, in a fixed order
+    virtual std::vector<at::Tensor> parameters() const = 0;
+
+    //- Detached views under the names of PyTorch's state_dict, buffers included
+    virtual std::vector<std::pair<std::string, at::Tensor>> namedTensors() const = 0;
+
+    //- Training or evaluation mode (dropout)
+    virtual void train(bool on) = 0;
+
+    //- Change the last linear layer so that output c becomes factor[c]*output c + shift[c]
+    //  (PopArt, van Hasselt et al. 2016). False if the model cannot: nothing was changed.
+    virtual bool rescaleOutput(const std::vector<double>& factor,
+        const std::vector<double>& shift) = 0;
+
+    //- TorchScript source of the network alone for the artifact: the text of
+    //      def network(self, nodes: Tensor, edge_index: Tensor, edges: Tensor) -> Tensor
+    //  with nodes [N, nNodeFeatures], edge_index [2, E] (senders, receivers), edges
+    //  [E, nEdgeFeatures], result [N, nOutputs], all normalised; parameters are reached as
+    //  self.<name> along the dots of namedTensors(). Empty for models that already are
+    //  TorchScript.
+    virtual std::string torchScript() const = 0;
+
+    //- State beyond the parameters (dropout generator), as bytes; may be empty
+    virtual std::vector<std::uint8_t> generatorState() const { return {}; }
+    virtual void setGeneratorState(const std::vector<std::uint8_t>&) {}
+
+    //- Number of trainable parameters
+    std::int64_t nParameters() const;
+};
+
+
+//- `model { type …; }`
+class ModelOptions : public Options
+{
+public:
+
+    //- A new model with initial weights drawn from seed. pool outlives the model.
+    virtual std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
+        std::uint64_t seed, ThreadPool& pool) const = 0;
+};
+
+//- meshGraphNet mlp torchscript
+const Registry<ModelOptions>& modelRegistry();
+
+}

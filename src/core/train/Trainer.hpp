@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "profile/Profiler.hpp"
+#include "sample/Normaliser.hpp"
+#include "sample/Sample.hpp"
+#include "train/TrainingConfig.hpp"
+
+namespace inSitu
+{
+
+//- What the trainer has to know of the case besides its configuration
+struct TrainerLayout
+{
+    ModelShape shape;
+    int nInputColumns = 0;      //!< dynamic columns of a row; the static ones follow them
+    bool increment = true;
+    double edgeScale = 1;       //!< edge features are divided by it
+    double noise = 0;           //!< deviation on normalised dynamic inputs of cells
+
+    //- [nCells] 1 inside the zone of the loss, 0 outside; empty: all cells
+    std::vector<double> cellMask;
+};
+
+
+//- Owns model, loss, optimiser and schedule, and makes the training steps. The scales come
+//  from outside, since they belong to the data and not to the network.
+class Trainer
+{
+public:
+
+    Trainer(const TrainingConfig& config, TrainerLayout layout, std::shared_ptr<Comm> comm,
+        ThreadPool& pool, Profiler& profiler);
+    ~Trainer();
+
+    //- Physical prediction for a sample's input: increments, or values without reference
+    //  [nCells, nOutputs], double. Evaluation mode, no gradients.
+    void predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction);
+
+    //- Keep predictions in physical units where they were although the scales moved
+    //  from before to after; no effect for models that cannot rescale
+    void followScales(const Scaling& before, const Scaling& after);
+
+    struct Step
+    {
+        double loss = 0;            //!< normalised, over all ranks
+        double learningRate = 0;    //!< used by this step, or due at the next update
+        double gradientNorm = 0;    //!< before clipping; of the accumulated gradient when updated
+        bool updated = false;       //!< false: gradients were only accumulated
+        bool finite = true;         //!< false: loss or gradient was not finite, step skipped
+    };
+
+    //- One forward and backward pass over the batch; an optimiser step every
+    //  gradAccumulationSteps passes. All samples must share one graph.
+    Step step(const std::vector<Sample>& batch, const Normaliser& normaliser);
+
+    //- Apply what may change during a run (learning rate and other optimiser keys,
+    //  schedule); returns the names of keys that differ and cannot be applied
+    std::vector<std::string> reconfigure(const TrainingConfig& config);
+
+    std::int64_t nSteps() const;        //!< passes
+    std::int64_t nUpdates() const;      //!< optimiser steps
+
+    Model& model();
+
+    //- Remember the current weights as the best so far, with their score (keepBest)
+    void keepBest(double skill);
+    double bestSkill() const;
+
+    //- Weights, optimiser, schedule, accumulated gradients, counters, generators, best weights
+    StateTree save() const;
+    void load(const StateTree& state);
+
+private:
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/Model.hpp"
+#include "train/Loss.hpp"
+#include "train/Optimizer.hpp"
+#include "train/Schedule.hpp"
+
+namespace inSitu
+{
+
+//- The block `training`, or the file that trainingFile names
+struct TrainingConfig
+{
+    std::string device = "auto";            //!< auto | cpu | cuda | cuda:N
+    std::string precision = "float32";      //!< float32 | float64 (bfloat16, float16: not supported yet)
+    std::int64_t seed = 1;
+    std::int64_t batchSize = 1;
+    std::int64_t stepsPerExecute = 1;
+    bool keepBest = false;                  //!< the artifact holds the weights of the best skill so far
+
+    std::string modelType = "meshGraphNet";
+    std::unique_ptr<ModelOptions> model;
+    std::string lossType = "mse";
+    std::unique_ptr<LossOptions> loss;
+    std::string optimizerType = "adam";
+    std::unique_ptr<OptimizerOptions> optimizer;
+    std::string scheduleType = "constant";
+    std::unique_ptr<ScheduleOptions> schedule;
+
+    //- Defaults from the registries
+    TrainingConfig();
+
+    void describe(Schema& schema);
+
+    Precision arithmetic() const;
+};
+
+}
