@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/TrainingRecord.hpp"
+
+#include "base/Error.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+namespace inSitu
+{
+namespace
+{
+
+// Shortest text that reads back as the same number
+std::string number(double value)
+{
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+    return {text, end};
+}
+
+
+const std::string& createdFolder(const std::string& folder)
+{
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    if (fault)
+    {
+        throw Error("cannot create the folder " + folder + ": " + fault.message()
+            + "; it must be possible to write below the case's postProcessing folder");
+    }
+    return folder;
+}
+
+
+JsonObject byName(const std::vector<std::string>& names, const std::vector<double>& values)
+{
+    JsonObject object;
+    for (std::size_t i = 0; i < names.size(); ++i)
+    {
+        object.add(names[i], values[i]);
+    }
+    return object;
+}
+
+}
+
+
+TrainingRecord::TrainingRecord(const std::string& folder, std::vector<std::string> targets)
+:
+    targets_(std::move(targets)),
+    table_(createdFolder(folder) + "/training.dat"),
+    lines_(folder + "/metrics.jsonl")
+{
+    if (!table_ || !lines_.good())
+    {
+        throw Error("cannot write training.dat and metrics.jsonl in " + folder
+            + "; check the permissions of the folder and the space on its disk");
+    }
+
+    table_ << "# Time\tstep\tsamples\tloss\tlearningRate\tgradientNorm";
+    for (const char* measure : {"rmse", "skill"})
+    {
+        for (const std::string& target : targets_)
+        {
+            table_ << '\t' << measure << '(' << target << ')';
+        }
+    }
+    table_ << std::endl;
+}
+
+
+void TrainingRecord::start(const Start& start)
+{
+    lines_.write(JsonObject()
+        .add("event", "start")
+        .add("version", start.version)
+        .add("device", start.device)
+        .add("precision", start.precision)
+        .add("nCells", static_cast<long long>(start.nCells))
+        .add("nNodes", static_cast<long long>(start.nNodes))
+        .add("nEdges", static_cast<long long>(start.nEdges))
+        .add("parameters", static_cast<long long>(start.nParameters))
+        .addRaw("configuration", start.configuration));
+}
+
+
+void TrainingRecord::report(const Report& report)
+{
+    lines_.write(JsonObject()
+        .add("event", "report")
+        .add("time", report.time)
+        .add("timeIndex", static_cast<long long>(report.timeIndex))
+        .add("step", static_cast<long long>(report.step))
+        .add("samples", static_cast<long long>(report.samples))
+        .add("loss", report.loss)
+        .add("learningRate", report.learningRate)
+        .add("gradientNorm", report.gradientNorm)
+        .addRaw("rmse", byName(targets_, report.rmse).text())
+        .addRaw("skill", byName(targets_, report.skill).text()));
+
+    table_ << number(report.time) << '\t' << report.step << '\t' << report.samples << '\t'
+        << number(report.loss) << '\t' << number(report.learningRate) << '\t'
+        << number(report.gradientNorm);
+    for (const auto* values : {&report.rmse, &report.skill})
+    {
+        for (const double value : *values)
+        {
+            table_ << '\t' << number(value);
+        }
+    }
+    table_ << std::endl;
+}
+
+
+void TrainingRecord::rebuild(const std::string& cache, const std::string& reason)
+{
+    lines_.write(JsonObject()
+        .add("event", "rebuild").add("cache", cache).add("reason", reason));
+}
+
+
+void TrainingRecord::checkpoint(double time, const std::string& path, std::size_t bytes)
+{
+    lines_.write(JsonObject()
+        .add("event", "checkpoint")
+        .add("time", time)
+        .add("path", path)
+        .add("bytes", static_cast<long long>(bytes)));
+}
+
+
+void TrainingRecord::warning(const std::string& message)
+{
+    lines_.write(JsonObject().add("event", "warning").add("message", message));
+}
+
+
+void TrainingRecord::end
+(
+    const std::vector<Profiler::Stage>& stages,
+    double wallSeconds,
+    const std::vector<CacheRecord>& caches,
+    const std::map<std::string, std::int64_t>& dropped
+)
+{
+    JsonObject builds, reasons, seconds, lost;
+    for (const CacheRecord& record : caches)
+    {
+        builds.add(record.cache, record.builds);
+        JsonObject perReason;
+        for (const CacheRecord::Reason& reason : record.reasons)
+        {
+            perReason.add(reason.name, reason.builds);
+        }
+        reasons.addRaw(record.cache, perReason.text());
+    }
+    for (const Profiler::Stage& stage : stages)
+    {
+        seconds.add(stage.name, stage.seconds);
+    }
+    for (const auto& [reason, count] : dropped)
+    {
+        lost.add(reason, static_cast<long long>(count));
+    }
+
+    lines_.write(JsonObject()
+        .add("event", "end")
+        .addRaw("builds", builds.text())
+        .addRaw("reasons", reasons.text())
+        .addRaw("seconds", seconds.text())
+        .add("wallSeconds", wallSeconds)
+        .addRaw("dropped", lost.text()));
+}
+
+
+std::string TrainingRecord::text(const Report& report) const
+{
+    char text[160];
+    std::snprintf(text, sizeof(text), "    step = %lld, samples = %lld, loss = %.4g, learningRate = %.4g",
+        static_cast<long long>(report.step), static_cast<long long>(report.samples),
+        report.loss, report.learningRate);
+
+    std::string block = text;
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+    {
+        std::snprintf(text, sizeof(text), "\n    %s: rmse = %.4g, skill = %.4f",
+            targets_[i].c_str(), report.rmse[i], report.skill[i]);
+        block += text;
+    }
+    return block;
+}
+
+}

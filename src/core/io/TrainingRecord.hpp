@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "io/JsonLines.hpp"
+#include "profile/Summary.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- The course of a training as files below one folder: training.dat (tab-separated columns
+//  with a '# ' header, for gnuplot and foamMonitor) and metrics.jsonl. Both are flushed with
+//  every line; a fault of the disk never ends a run. Layouts: docs/formats.md.
+class TrainingRecord
+{
+public:
+
+    //- targets: names of the target fields, in the order of all vectors below.
+    //  Creates the folder; throws Error if it cannot be written to.
+    TrainingRecord(const std::string& folder, std::vector<std::string> targets);
+
+    struct Start
+    {
+        std::string version;
+        std::string device;
+        std::string precision;
+        std::int64_t nCells = 0;
+        std::int64_t nNodes = 0;
+        std::int64_t nEdges = 0;
+        std::int64_t nParameters = 0;
+        std::string configuration;      //!< JSON
+    };
+
+    void start(const Start& start);
+
+    struct Report
+    {
+        double time = 0;
+        std::int64_t timeIndex = 0;
+        std::int64_t step = 0;          //!< passes over a batch so far
+        std::int64_t samples = 0;       //!< completed so far
+        double loss = 0;                //!< mean since the last report; NaN: nothing trained
+        double learningRate = 0;
+        double gradientNorm = 0;        //!< of the last step
+        std::vector<double> rmse;
+        std::vector<double> skill;
+    };
+
+    void report(const Report& report);
+
+    void rebuild(const std::string& cache, const std::string& reason);
+    void checkpoint(double time, const std::string& path, std::size_t bytes);
+    void warning(const std::string& message);
+
+    void end(const std::vector<Profiler::Stage>& stages, double wallSeconds,
+        const std::vector<CacheRecord>& caches, const std::map<std::string, std::int64_t>& dropped);
+
+    //- The log block of a report
+    std::string text(const Report& report) const;
+
+private:
+
+    std::vector<std::string> targets_;
+    std::ofstream table_;
+    JsonLines lines_;
+};
+
+}
