@@ -7,10 +7,11 @@
 #include "buffer/Gather.hpp"
 #include "config/Node.hpp"
 #include "config/ObjectConfig.hpp"
+#include "io/CheckpointShelf.hpp"
 #include "sample/Sample.hpp"
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,10 +46,13 @@ public:
         //- [nCells] 1 inside the cellZone, 0 outside; empty: all cells
         std::vector<double> cellMask;
 
-        //- What must be equal for a checkpoint to fit: owner, neighbour, patches … as one
-        //  number and a text for messages
-        std::uint64_t topologyFingerprint = 0;
+        //- What must be equal for a checkpoint to fit: a hash of owner, neighbour and patches,
+        //  and a text for messages. Points are compared by tolerance.
+        std::string topologyFingerprint;
         std::string topologyText;           //!< "2480 cells, 4836 internal faces, patches …"
+
+        //- Where a row of the graph lies, for messages: "cell 17", "patch inlet face 3"
+        std::function<std::string(std::int64_t row)> placeOfRow;
 
         //- Names of the columns of MeshState::staticFeatures
         std::vector<std::string> staticColumns;
@@ -63,18 +67,11 @@ public:
     void begin(Case theCase);
     bool begun() const;
 
-    //- A folder that may hold a checkpoint
-    struct Candidate
-    {
-        double time;
-        std::string folder;
-    };
-
     //- Continue from the first good candidate (newest first; those of begin()'s stable folder
     //  are added here) according to `resume`. Damaged ones are passed over with a warning; one
     //  of another mesh or of incompatible configuration throws IncompatibleState under strict
     //  and auto. Called once, between begin() and the first execute().
-    void resume(std::vector<Candidate> candidates);
+    void resume(std::vector<CheckpointPlace> candidates);
 
     struct Report
     {
@@ -85,7 +82,7 @@ public:
     //- Take the fields at this time: completes samples, predicts, trains. Collective.
     //  Scalar: float or double, as the host stores fields.
     template<class Scalar>
-    Report execute(double time, std::int64_t timeIndex, double deltaT,
+    Report execute(double time, std::int64_t timeIndex,
         const std::vector<FieldView<Scalar>>& views);
 
     //- Physical prediction of the targets at the time of the last execute(), made before its

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "io/Checkpoint.hpp"
+
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- A folder that may hold the checkpoint of a time
+struct CheckpointPlace
+{
+    double time = 0;        //!< s
+    std::string folder;
+};
+
+
+//- Where the checkpoints of one object are kept: each in the folder of its own time, and
+//  copies of the two newest on a shelf that no purging of time folders reaches. The replay
+//  part is kept in the two newest only.
+class CheckpointShelf
+{
+public:
+
+    explicit CheckpointShelf(std::string shelf);
+
+    //- Write to place and copy to the shelf as timeName. Throws Error; earlier checkpoints
+    //  are untouched then. Returns the bytes written.
+    std::size_t add(const CheckpointPlace& place, const std::string& timeName,
+        const Checkpoint& checkpoint);
+
+    //- The places given and those on the shelf, none later than latest, newest first, those
+    //  given before the shelf's at equal times
+    std::vector<CheckpointPlace> candidates(std::vector<CheckpointPlace> places, double latest) const;
+
+    //- Places written by earlier runs, newest first: the older ones lose their replay part
+    //  as new ones are added
+    void adopt(const std::vector<CheckpointPlace>& places);
+
+private:
+
+    static constexpr std::size_t nKept = 2;
+
+    void prune() const;
+
+    std::string shelf_;
+    std::vector<std::string> complete_;     // folders that still have a replay part, oldest first
+};
+
+//- Equal up to the rounding of a time name
+bool sameTime(double a, double b);
+
+}
