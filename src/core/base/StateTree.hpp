@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,11 @@ public:
     };
 
     //- Copy values into an array of the given shape (default: one dimension).
-    //  T: float double int32_t int64_t uint8_t
+    //  An entry of that name is replaced. Throws Error if the shape holds another number of
+    //  values. T: float double int32_t int64_t uint8_t
     template<class T>
-    void put(const std::string& name, Span<const T> values, std::vector<std::int64_t> shape = {});
+    void put(const std::string& name, Span<const T> values,
+        std::optional<std::vector<std::int64_t>> shape = std::nullopt);
 
     template<class T>
     void put(const std::string& name, const std::vector<T>& values)

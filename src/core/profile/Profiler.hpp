@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,16 +20,18 @@ public:
     struct Stage
     {
         std::string name;
-        std::int64_t calls = 0;
-        double seconds = 0;     //!< without the time of stages opened inside
+        std::int64_t calls = 0; //!< on this rank
+        double seconds = 0;     //!< mean over the ranks
         double minimum = 0;     //!< over the ranks
         double maximum = 0;
     };
 
-    //- Stages in the order first seen, reduced over the ranks (collective)
+    //- Stages in the order first opened, without the time of stages opened inside, so that
+    //  they add up; reduced over the ranks (collective). Throws Error if the ranks have
+    //  opened different numbers of stages.
     std::vector<Stage> stages(const Comm& comm) const;
 
-    //- Seconds of one stage on this rank, 0 if it never ran
+    //- The same of one stage on this rank, 0 if it never ran
     double seconds(const std::string& name) const;
 
 private:
@@ -43,7 +45,7 @@ private:
         double seconds = 0;
     };
 
-    Entry& entry(const char* name);
+    std::size_t indexOf(const char* name);
 
     std::vector<Entry> entries_;
     double* inner_ = nullptr;   // seconds spent in stages inside the open one
@@ -66,7 +68,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     Profiler& profiler_;
-    const char* stage_;
+    std::size_t stage_;
     double* outer_;
     double inner_ = 0;
     Clock::time_point start_;
