@@ -36,7 +36,8 @@ struct Node
     //- Remove an entry and return it; throws std::out_of_range without one
     Node take(const std::string& key);
 
-    //- One line of JSON. Texts that are JSON numbers or true/false stay so, others are quoted.
+    //- One line of JSON. Texts without quotes that are JSON numbers, true or false stay so,
+    //  all others become strings.
     std::string json() const;
 };
 

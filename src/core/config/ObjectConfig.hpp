@@ -40,12 +40,8 @@ struct NormaliserConfig
 //- The entries at the top level of the function object, its training block excepted
 struct ObjectConfig
 {
-    //- One entry of inputs or targets
-    struct FieldPattern
-    {
-        std::string text;
-        bool isRegex = false;
-    };
+    //- One entry of inputs or targets: a field's name, or in quotes a regular expression
+    using FieldPattern = Pattern;
 
     std::vector<FieldPattern> inputs;
     std::vector<FieldPattern> targets;
@@ -62,7 +58,8 @@ struct ObjectConfig
     std::string onNonFinite = "abort";  //!< abort | skip | warn
     std::int64_t reportInterval = 20;   //!< executions
     std::optional<double> maxFraction;  //!< share of the wall time that training may take
-    bool writePrediction = false;
+    bool writePrediction = false;       //!< register <field>Predicted and <field>Error
+    std::string trainingFile;           //!< empty: the block `training`; see insertTrainingFile
 
     void describe(Schema& schema);
 };

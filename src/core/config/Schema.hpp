@@ -36,6 +36,14 @@ template<class Base>
 using Registry = std::map<std::string, std::function<std::unique_ptr<Base>()>>;
 
 
+//- A word, or a regular expression where it was written in quotes
+struct Pattern
+{
+    std::string text;
+    bool isRegex = false;
+};
+
+
 //- Limits of a number; lower/upper belong to the range unless open
 struct Range
 {
@@ -88,6 +96,9 @@ public:
     virtual void key(const std::string& name, std::vector<std::string>& value,
         const std::string& meaning) = 0;
 
+    virtual void key(const std::string& name, std::vector<Pattern>& value,
+        const std::string& meaning) = 0;
+
     //- Absent unless written: no default
     virtual void key(const std::string& name, std::optional<std::int64_t>& value,
         const std::string& meaning, Range range = {}) = 0;
@@ -99,17 +110,16 @@ public:
     virtual void choice(const std::string& name, std::string& value,
         const std::vector<std::string>& words, const std::string& meaning) = 0;
 
-    //- A nested block that may be left out
+    //- A nested block; left out it is read as an empty one
     virtual void block(const std::string& name, const std::string& meaning,
         const std::function<void(Schema&)>& describe) = 0;
 
-    //- The keys named before are mandatory from here: a reader complains if absent.
-    //  Called directly after key().
+    //- The key named just before has no default: a reader complains if it is absent
     virtual void required(const std::string& name) = 0;
 
     //- A block with a word `type` that picks an entry of the registry; the other keys are
-    //  that entry's. chosen must hold the default choice (or null: then it is required,
-    //  unless optional) and typeName its word.
+    //  that entry's. chosen holds the default choice and typeName its word; a block without
+    //  `type`, or no block at all, keeps that choice. With chosen null, `type` is required.
     template<class Base>
     void typed
     (

@@ -10,7 +10,10 @@ namespace inSitu
 //- Fill a configuration from what the user wrote: describe names the keys, values are
 //  converted and checked, and any key that describe did not name is an error with file,
 //  line and the nearest valid key. Keys of hostKeys are left to the host program.
-//  Throws ConfigError.
+//  Numbers must be complete (no "3 steps", no "1e400"), integers are written in digits
+//  ("1000", not "1e3"), booleans are OpenFOAM's words yes no on off true false y n t f none
+//  and 0 1, in any case. Throws ConfigError with the key's place and its path in dots:
+//      system/controlDict:60 surrogate.buffer.capacity is 0; it must be >= 1
 void readConfig
 (
     const Node& node,
@@ -25,7 +28,7 @@ Node writeConfig(const std::function<void(Schema&)>& describe);
 //- One row of the dictionary reference
 struct KeyDescription
 {
-    std::string path;           //!< "training/model[meshGraphNet]/hiddenSize"
+    std::string path;           //!< "training.model[meshGraphNet].hiddenSize"
     std::string type;           //!< "integer >= 1", "word: adam adamw sgd"
     std::string defaultValue;   //!< "required" or "-" where there is none
     std::string meaning;

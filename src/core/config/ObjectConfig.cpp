@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/ObjectConfig.hpp"
+
+#include <algorithm>
+
+namespace inSitu
+{
+namespace
+{
+
+//- The first entry that is written twice; empty: none
+std::string repeated(const std::vector<Pattern>& patterns)
+{
+    for (auto pattern = patterns.begin(); pattern != patterns.end(); ++pattern)
+    {
+        const auto same = [&](const Pattern& other)
+            { return other.text == pattern->text && other.isRegex == pattern->isRegex; };
+        if (std::any_of(patterns.begin(), pattern, same))
+        {
+            return pattern->text;
+        }
+    }
+    return {};
+}
+
+
+void describePatterns(Schema& schema, const std::string& name, std::vector<Pattern>& patterns,
+    const std::string& meaning)
+{
+    schema.key(name, patterns, meaning);
+    schema.required(name);
+    schema.check([&patterns, name]() -> std::string
+    {
+        if (patterns.empty())
+        {
+            return name + " is empty; name at least one field";
+        }
+        const std::string twice = repeated(patterns);
+        return twice.empty() ? "" : name + " has '" + twice + "' twice; write it once";
+    });
+}
+
+}
+
+
+void GraphConfig::describe(Schema& schema)
+{
+    schema.key("boundaryNodes", boundaryNodes,
+        "a row per boundary face, with the boundary value, that sends to its cell");
+}
+
+
+void BufferConfig::describe(Schema& schema)
+{
+    schema.key("capacity", capacity, "samples kept to draw from", Range::atLeast(1));
+    schema.choice("policy", policy, {"fifo", "reservoir"},
+        "fifo: the newest ones; reservoir: each sample of the run with the same probability");
+    schema.key("watermark", watermark, "nothing is trained below this number of samples",
+        Range::atLeast(1));
+    schema.key("maxMemory", maxMemory,
+        "MiB that the samples may take; 0: a tenth of the node's memory", Range::atLeast(0));
+    schema.key("checkpoint", checkpoint,
+        "the samples are part of a checkpoint (pending inputs always are)");
+    schema.check([this]() -> std::string
+    {
+        return watermark <= capacity ? ""
+            : "watermark " + std::to_string(watermark) + " is above capacity "
+                + std::to_string(capacity) + ", so nothing would ever be trained; lower it";
+    });
+}
+
+
+void NormaliserConfig::describe(Schema& schema)
+{
+    schema.key("memory", memory,
+        "samples after which the weight of an old sample in mean and deviation has fallen to 1/e",
+        Range::positive());
+    schema.key("freezeAfter", freezeAfter,
+        "samples after which the scales stay as they are; without it they never do",
+        Range::atLeast(1));
+}
+
+
+void ObjectConfig::describe(Schema& schema)
+{
+    describePatterns(schema, "inputs", inputs, "fields that the network sees");
+    describePatterns(schema, "targets", targets, "fields that it predicts");
+    schema.choice("target", target, {"increment", "value"},
+        "what it predicts of them: the change over the horizon, or the value after it");
+    schema.key("horizon", horizon,
+        "executions ahead; 0 with `target value`: a map between fields of the same time",
+        Range::atLeast(0));
+    schema.check([this]() -> std::string
+    {
+        return target == "increment" && horizon == 0
+            ? "horizon 0 leaves no time for an increment; write `target value`, or horizon 1 or more"
+            : "";
+    });
+
+    schema.block("graph", "which rows and edges the graph has",
+        [this](Schema& block) { graph.describe(block); });
+    schema.block("buffer", "completed samples to draw from",
+        [this](Schema& block) { buffer.describe(block); });
+    schema.block("normaliser", "running mean and deviation of inputs and targets",
+        [this](Schema& block) { normaliser.describe(block); });
+
+    schema.key("cellZone", cellZone, "loss only over the cells of this zone; without it: all");
+    schema.key("noise", noise, "deviation of the noise added to normalised inputs of cells",
+        Range::atLeast(0));
+    schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
+        Range::within(0, 1024));
+    schema.choice("resume", resume, {"auto", "strict", "fresh"},
+        "auto: from the newest good checkpoint, else afresh with a warning; strict: an error "
+        "without the one of the start time; fresh: never");
+    schema.choice("onError", onError, {"abort", "continue"},
+        "end the run, or switch the object off with a warning");
+    schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},
+        "for NaN or infinity in a field: end the run, leave the execution out, or leave it out "
+        "with a warning");
+    schema.key("reportInterval", reportInterval, "executions between two reports",
+        Range::atLeast(1));
+    schema.key("maxFraction", maxFraction,
+        "share of the wall time that training may take; makes runs depend on timing",
+        Range::fraction());
+    schema.key("writePrediction", writePrediction,
+        "register fields <field>Predicted and <field>Error");
+    schema.key("trainingFile", trainingFile,
+        "YAML file instead of the block `training`, relative to the case");
+}
+
+}
