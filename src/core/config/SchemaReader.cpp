@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/SchemaReader.hpp"
-#include "config/parseScalar.hpp"
+#include "config/ScalarParser.hpp"
 
 #include <algorithm>
 

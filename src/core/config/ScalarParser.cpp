@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "config/parseScalar.hpp"
+#include "config/ScalarParser.hpp"
 
 #include <algorithm>
 #include <charconv>
