@@ -3,6 +3,7 @@
 
 #include "base/Span.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,12 +12,14 @@ namespace inSitu
 
 //- Cells that meet through a boundary patch that couples the mesh to itself (cyclic):
 //  face i of the patch joins cells[i] with neighbourCells[i]. Both directions of a pair
-//  are given: each half of a cyclic contributes its own CoupledPatch.
+//  are given: each half of a cyclic contributes its own CoupledPatch, and face i of one half
+//  matches face i of the other.
 struct CoupledPatch
 {
     std::int32_t firstFace;                 //!< mesh face of face 0
     Span<const std::int32_t> cells;         //!< receivers
     Span<const std::int32_t> neighbourCells;    //!< senders
+    std::int32_t neighbourFirstFace;        //!< firstFace of the other half
 };
 
 
@@ -37,8 +40,10 @@ class MeshGraph
 public:
 
     //- From upper-triangular faces, as OpenFOAM's owner/neighbour: owner ascending, within
-    //  an owner neighbour ascending, owner < neighbour; size of both = internal faces.
-    //  O(cells + faces). Throws Error if the order is another one or an index is outside.
+    //  an owner neighbour ascending, owner < neighbour; size of both = internal faces. Two
+    //  faces may join the same cells. Patches in the order of their faces, which follow the
+    //  internal ones. O(cells + faces). Throws Error if the order is another one, an index is
+    //  outside, or the halves of a coupled patch do not match.
     static MeshGraph fromFaces
     (
         std::int32_t nCells,
@@ -49,7 +54,8 @@ public:
     );
 
     //- From any list of directed edges in any order (tools and tests): edges are put into
-    //  receiver order by a stable counting pass. inputEdge()[e] is the position in the list.
+    //  order by stable counting passes, all nodes count as cells. The k-th edge from a to b is
+    //  the reverse of the k-th from b to a. Throws Error if an index is outside.
     static MeshGraph fromEdges
     (
         std::int32_t nNodes,
@@ -72,19 +78,32 @@ public:
     Span<const std::int32_t> senderStart() const { return senderStart_; }
     Span<const std::int32_t> senderEdge() const { return senderEdge_; }
 
-    //- The edge between the same nodes through the same face the other way; -1: none
+    //- The edge between the same nodes through the same face the other way, for a coupled
+    //  face through the matching one of the other half; -1: none
     Span<const std::int32_t> reverseEdge() const { return reverseEdge_; }
 
     //- Mesh face of an edge; with fromEdges, its position in the list
     Span<const std::int32_t> faceOf() const { return faceOf_; }
 
+    //- Edges between cells with faceOf() below it are inside the mesh, the others coupled
+    std::int32_t nInternalFaces() const { return nInternalFaces_; }
+
+    //- Memory of the arrays
     std::size_t bytes() const;
 
 private:
 
+    void placeInternal(Span<const std::int32_t> owner, Span<const std::int32_t> neighbour,
+        Span<const std::int32_t> lower);
+    void mergeCoupled(const std::vector<CoupledPatch>& coupled,
+        Span<const std::int32_t> internalDegree);
+    void placeBoundary(const std::vector<BoundaryPatch>& boundary);
+    void listSenders();
+
     std::int32_t nNodes_ = 0;
     std::int32_t nCells_ = 0;
     std::int32_t nBoundary_ = 0;
+    std::int32_t nInternalFaces_ = 0;
     std::vector<std::int32_t> receiverStart_;
     std::vector<std::int32_t> senders_;
     std::vector<std::int32_t> receivers_;
