@@ -3,12 +3,10 @@
 
 #include "base/Comm.hpp"
 #include "base/LogSink.hpp"
-#include "base/StateTree.hpp"
-#include "buffer/Gather.hpp"
 #include "config/Node.hpp"
 #include "config/ObjectConfig.hpp"
 #include "io/CheckpointShelf.hpp"
-#include "sample/Sample.hpp"
+#include "sample/TrainingCase.hpp"
 
 #include <functional>
 #include <memory>
@@ -35,36 +33,8 @@ public:
 
     const ObjectConfig& config() const;
 
-    //- What the case is made of, known at the first execution
-    struct Case
-    {
-        MeshState mesh;
-        std::vector<FieldSpec> fields;      //!< all that take part; views come in this order
-        std::vector<int> inputs;            //!< indices into fields
-        std::vector<int> targets;
-
-        //- [nCells] 1 inside the cellZone, 0 outside; empty: all cells
-        std::vector<double> cellMask;
-
-        //- What must be equal for a checkpoint to fit: a hash of owner, neighbour and patches,
-        //  and a text for messages. Points are compared by tolerance.
-        std::string topologyFingerprint;
-        std::string topologyText;           //!< "2480 cells, 4836 internal faces, patches …"
-
-        //- Where a row of the graph lies, for messages: "cell 17", "patch inlet face 3"
-        std::function<std::string(std::int64_t row)> placeOfRow;
-
-        //- Names of the columns of MeshState::staticFeatures
-        std::vector<std::string> staticColumns;
-
-        std::vector<std::string> versions;  //!< "OpenFOAM v1912 DP Int32", …
-        std::string outputFolder;           //!< postProcessing/<name>/<startTime>
-        std::string stableFolder;           //!< postProcessing/<name>
-        double startTime = 0;
-        bool exactRestart = true;           //!< the solver restarts bit for bit (binary fields)
-    };
-
-    void begin(Case theCase);
+    //- The first step: the case is known now. Builds everything that depends on it.
+    void begin(TrainingCase theCase);
     bool begun() const;
 
     //- Continue from the first good candidate (newest first; those of begin()'s stable folder

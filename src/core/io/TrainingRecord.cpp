@@ -2,9 +2,8 @@
 #include "io/TrainingRecord.hpp"
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -12,15 +11,6 @@ namespace inSitu
 {
 namespace
 {
-
-// Shortest text that reads back as the same number
-std::string number(double value)
-{
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof(text), value).ptr;
-    return {text, end};
-}
-
 
 const std::string& createdFolder(const std::string& folder)
 {
@@ -101,14 +91,14 @@ void TrainingRecord::report(const Report& report)
         .addRaw("rmse", byName(targets_, report.rmse).text())
         .addRaw("skill", byName(targets_, report.skill).text()));
 
-    table_ << number(report.time) << '\t' << report.step << '\t' << report.samples << '\t'
-        << number(report.loss) << '\t' << number(report.learningRate) << '\t'
-        << number(report.gradientNorm);
+    table_ << numberText(report.time) << '\t' << report.step << '\t' << report.samples << '\t'
+        << numberText(report.loss) << '\t' << numberText(report.learningRate) << '\t'
+        << numberText(report.gradientNorm);
     for (const auto* values : {&report.rmse, &report.skill})
     {
         for (const double value : *values)
         {
-            table_ << '\t' << number(value);
+            table_ << '\t' << numberText(value);
         }
     }
     table_ << std::endl;

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituTrainer.hpp"
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "inSituVersion.hpp"
+#include "io/GraphFile.hpp"
+#include "io/TrainingRecord.hpp"
+#include "model/Artifact.hpp"
+#include "train/LearningLoop.hpp"
+#include "train/ModelCard.hpp"
+#include "train/RunIdentity.hpp"
+
+namespace inSitu
+{
+
+struct InSituTrainer::Impl
+{
+    std::string name;
+    std::string caseFolder;
+    std::vector<std::string> hostKeys;
+    std::shared_ptr<Comm> comm;
+    std::shared_ptr<LogSink> log;
+
+    Settings settings;
+    TrainingCase theCase;
+    Profiler profiler;
+    CacheLedger caches;
+
+    // Made by begin()
+    std::unique_ptr<LearningLoop> loop;
+    std::unique_ptr<TrainingRecord> record;
+    std::unique_ptr<CheckpointShelf> shelf;
+
+    bool finished = false;
+
+    void info(const std::string& text) { log->info(name + ": " + text); }
+    void warn(const std::string& message);
+    std::string announcement() const;
+    void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
+    void writeModel();
+};
+
+
+InSituTrainer::InSituTrainer
+(
+    const Node& block,
+    const std::string& name,
+    const std::string& caseFolder,
+    const std::vector<std::string>& hostKeys,
+    std::shared_ptr<Comm> comm,
+    std::shared_ptr<LogSink> log
+)
+:
+    impl_(std::make_unique<Impl>())
+{
+    impl_->name = name;
+    impl_->caseFolder = caseFolder;
+    impl_->hostKeys = hostKeys;
+    impl_->comm = std::move(comm);
+    impl_->log = std::move(log);
+    impl_->settings = readSettings(block, name, caseFolder, hostKeys);
+}
+
+
+InSituTrainer::~InSituTrainer() = default;
+
+
+const ObjectConfig& InSituTrainer::config() const
+{
+    return impl_->settings.object;
+}
+
+
+bool InSituTrainer::begun() const
+{
+    return impl_->loop != nullptr;
+}
+
+
+void InSituTrainer::Impl::warn(const std::string& message)
+{
+    log->warning(name + ": " + message);
+    if (record)
+    {
+        record->warning(message);
+    }
+}
+
+
+// * * * * * * * * * * * * * * * * the run * * * * * * * * * * * * * * * * * * //
+
+void InSituTrainer::begin(TrainingCase theCase)
+{
+    Impl& my = *impl_;
+    my.theCase = std::move(theCase);
+
+    my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.comm, my.profiler,
+        [&my](const std::string& message) { my.warn(message); });
+    my.record = std::make_unique<TrainingRecord>(my.theCase.outputFolder,
+        fieldNames(my.theCase.fields, my.theCase.targets));
+    my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
+
+    const MeshGraph& graph = *my.theCase.mesh.graph;
+    my.record->start
+    ({
+        INSITU_VERSION, "cpu", my.settings.training.precision, graph.nCells(), graph.nNodes(),
+        graph.nEdges(), my.loop->trainer().model().nParameters(), my.settings.json
+    });
+    my.info(my.announcement());
+}
+
+
+std::string InSituTrainer::Impl::announcement() const
+{
+    const MeshGraph& graph = *theCase.mesh.graph;
+    const std::size_t samplesMiB = loop->capacity()*loop->stream().bytesPerSample()/1048576;
+
+    std::string text = theCase.topologyText
+        + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
+        + "\n    graph: " + std::to_string(graph.nNodes()) + " nodes, "
+        + std::to_string(graph.nEdges()) + " edges"
+        + "\n    inputs: " + join(columnNames(theCase.fields, theCase.inputs)) + ' '
+        + join(theCase.staticColumns)
+        + "\n    targets: " + join(columnNames(theCase.fields, theCase.targets)) + " ("
+        + settings.object.target + ", horizon " + std::to_string(settings.object.horizon) + ')'
+        + "\n    model: " + settings.training.modelType + ", "
+        + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
+        + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
+        + "\n    buffer: " + std::to_string(loop->capacity()) + " samples, at most "
+        + std::to_string(samplesMiB) + " MiB"
+        + (settings.object.buffer.checkpoint ? ", part of each checkpoint" : ", not in checkpoints");
+    if (loop->budget().limited())
+    {
+        text += "\n    maxFraction is set: the course of the training depends on the clock";
+    }
+    return text;
+}
+
+
+template<class Scalar>
+InSituTrainer::Report InSituTrainer::execute
+(
+    double time,
+    std::int64_t timeIndex,
+    const std::vector<FieldView<Scalar>>& views
+)
+{
+    Impl& my = *impl_;
+    my.loop->execute(time, timeIndex, views);
+
+    Report report;
+    if (const auto measures = my.loop->report(time, timeIndex))
+    {
+        my.record->report(*measures);
+        report.due = true;
+        report.text = my.record->text(*measures);
+    }
+    return report;
+}
+
+
+Span<const double> InSituTrainer::prediction() const
+{
+    return impl_->loop->prediction();
+}
+
+
+void InSituTrainer::gap()
+{
+    if (impl_->loop)
+    {
+        impl_->loop->drop();
+    }
+}
+
+
+void InSituTrainer::countBuild(const std::string& cache, const std::string& reason, double seconds)
+{
+    impl_->caches.count(cache, reason, seconds);
+    if (impl_->record)
+    {
+        impl_->record->rebuild(cache, reason);
+    }
+}
+
+
+void InSituTrainer::reconfigure(const Node& block)
+{
+    Impl& my = *impl_;
+    Settings changed = readSettings(block, my.name, my.caseFolder, my.hostKeys);
+
+    if (!my.loop)
+    {
+        my.settings = std::move(changed);
+        return;
+    }
+
+    std::vector<std::string> applied, refused;
+    for (const ConfigDifference& change : differences(my.settings.values, changed.values))
+    {
+        (isChangeable(change.path) ? applied : refused).push_back(change.text());
+        if (isChangeable(change.path))
+        {
+            my.settings.values[change.path] = change.after;
+        }
+    }
+
+    ObjectConfig& object = my.settings.object;
+    object.reportInterval = changed.object.reportInterval;
+    object.maxFraction = changed.object.maxFraction;
+    object.onError = changed.object.onError;
+    object.onNonFinite = changed.object.onNonFinite;
+    my.settings.training.stepsPerExecute = changed.training.stepsPerExecute;
+    my.loop->reconfigure(changed);
+
+    if (!applied.empty())
+    {
+        my.info("applied " + join(applied, "; "));
+    }
+    if (!refused.empty())
+    {
+        my.warn("left as it was, since it cannot change during a run: " + join(refused, "; ")
+            + ". It takes a restart");
+    }
+}
+
+
+void InSituTrainer::finish()
+{
+    Impl& my = *impl_;
+    if (!my.loop || my.finished)
+    {
+        return;
+    }
+    my.finished = true;
+
+    const double wall = my.loop->budget().elapsed();
+    const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
+    my.record->end(stages, wall, my.caches.records(), my.loop->dropped());
+    my.info(std::to_string(my.loop->nSamples()) + " samples, "
+        + std::to_string(my.loop->trainer().nSteps()) + " training steps\n"
+        + summaryTable(stages, wall, my.caches.records()));
+}
+
+
+// * * * * * * * * * * * * * * checkpoint and artifact * * * * * * * * * * * * //
+
+void InSituTrainer::resume(std::vector<CheckpointPlace> places)
+{
+    Impl& my = *impl_;
+    const std::string& policy = my.settings.object.resume;
+    if (policy == "fresh")
+    {
+        return;
+    }
+
+    const double start = my.theCase.startTime;
+    const std::vector<CheckpointPlace> candidates = my.shelf->candidates(std::move(places), start);
+
+    for (const CheckpointPlace& place : candidates)
+    {
+        if (policy == "strict" && !sameTime(place.time, start))
+        {
+            break;
+        }
+        Checkpoint checkpoint;
+        try
+        {
+            checkpoint = readCheckpoint(place.folder);
+        }
+        catch (const Error& fault)
+        {
+            my.warn(std::string(fault.what()) + ". Trying the next older checkpoint");
+            continue;
+        }
+        my.load(checkpoint, place);
+        my.shelf->adopt(candidates);
+        return;
+    }
+
+    if (policy == "strict")
+    {
+        throw IncompatibleState("resume strict: no good checkpoint of the start time "
+            + numberText(start) + ", neither in its folder nor below " + my.theCase.stableFolder
+            + "/checkpoints; 'resume auto' takes an older one or starts anew");
+    }
+    if (!candidates.empty())
+    {
+        my.warn("none of " + std::to_string(candidates.size())
+            + " checkpoints can be read: the training starts anew");
+    }
+}
+
+
+void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPlace& place)
+{
+    std::vector<std::string> changes;
+    try
+    {
+        changes = requireSameRun(checkpoint.state.subTree("run"), settings, theCase);
+    }
+    catch (const IncompatibleState& fault)
+    {
+        throw IncompatibleState("the checkpoint " + place.folder + " does not fit this run: "
+            + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
+    }
+
+    const bool continuous = sameTime(place.time, theCase.startTime);
+    loop->load(checkpoint.state.subTree("loop"),
+        checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
+
+    info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
+        + std::to_string(loop->trainer().nSteps()) + " training steps"
+        + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
+        + (checkpoint.replay ? "" : "\n    the buffer was not saved and fills anew")
+        + (theCase.exactRestart ? "" : "\n    fields are not written in binary: the solver itself"
+            " restarts with rounded values ('writeFormat binary' continues bit for bit)"));
+    if (!continuous)
+    {
+        warn("the newest good checkpoint is of time " + numberText(place.time)
+            + ", the run starts at " + numberText(theCase.startTime)
+            + ": what lies between is not learnt");
+    }
+}
+
+
+void InSituTrainer::write(double time, const std::string& timeName, const std::string& folder)
+{
+    Impl& my = *impl_;
+    ScopedTimer timer(my.profiler, "write");
+
+    try
+    {
+        Checkpoint checkpoint;
+        checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase));
+        checkpoint.state.putTree("loop", my.loop->save());
+        if (my.settings.object.buffer.checkpoint)
+        {
+            checkpoint.replay = my.loop->saveReplay();
+        }
+        const std::size_t bytes = my.shelf->add({time, folder}, timeName, checkpoint);
+        my.record->checkpoint(time, folder, bytes);
+        my.writeModel();
+    }
+    catch (const std::exception& fault)
+    {
+        my.warn("nothing written at time " + timeName + ": " + fault.what()
+            + ". Earlier checkpoints are intact; tried again at the next write time");
+    }
+}
+
+
+void InSituTrainer::Impl::writeModel()
+{
+    if (loop->normaliser().nSamples() == 0)
+    {
+        return;
+    }
+
+    const Trainer& trainer = loop->trainer();
+    ArtifactContent content;
+    content.nInputColumns = loop->stream().layout().input.nColumns;
+    content.input = loop->normaliser().input();
+    content.target = loop->normaliser().target();
+    content.inputReference = loop->stream().inputReference();
+    content.targetReference = loop->stream().targetReference();
+    content.edgeScale = theCase.mesh.geometry->meanEdgeLength;
+    content.card = modelCard(name, settings, theCase,
+        {loop->nSamples(), trainer.nSteps(), loop->trainer().model().nParameters()});
+
+    writeArtifact(theCase.stableFolder + "/model.pt", loop->trainer().model(), content);
+    writeGraphFile(theCase.stableFolder + "/graph.h5", theCase.mesh, theCase.staticColumns);
+}
+
+
+template InSituTrainer::Report InSituTrainer::execute(double, std::int64_t,
+    const std::vector<FieldView<float>>&);
+template InSituTrainer::Report InSituTrainer::execute(double, std::int64_t,
+    const std::vector<FieldView<double>>&);
+
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <charconv>
+#include <string>
+
+namespace inSitu
+{
+
+//- Shortest text that reads back as the same number; "nan", "inf"
+inline std::string numberText(double value)
+{
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+}
+
+}

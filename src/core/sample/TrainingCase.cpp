@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sample/TrainingCase.hpp"
+
+namespace inSitu
+{
+
+std::vector<std::string> columnNames
+(
+    const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen
+)
+{
+    std::vector<std::string> names;
+    for (const int field : chosen)
+    {
+        names.insert(names.end(), fields[field].columnNames.begin(), fields[field].columnNames.end());
+    }
+    return names;
+}
+
+
+std::vector<std::string> fieldNames
+(
+    const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen
+)
+{
+    std::vector<std::string> names;
+    for (const int field : chosen)
+    {
+        names.push_back(fields[field].name);
+    }
+    return names;
+}
+
+
+std::vector<int> fieldOfColumn
+(
+    const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen
+)
+{
+    std::vector<int> result;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+    {
+        result.insert(result.end(), fields[chosen[i]].nColumns(), static_cast<int>(i));
+    }
+    return result;
+}
+
+}

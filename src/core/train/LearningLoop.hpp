@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "base/ThreadPool.hpp"
+#include "io/TrainingRecord.hpp"
+#include "profile/Profiler.hpp"
+#include "sample/Normaliser.hpp"
+#include "sample/OnlineSkill.hpp"
+#include "sample/ReplayBuffer.hpp"
+#include "sample/SampleStream.hpp"
+#include "sample/TrainingCase.hpp"
+#include "train/Settings.hpp"
+#include "train/TimeBudget.hpp"
+#include "train/Trainer.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- What happens at each execution: fields become a sample, the sample is predicted, counted
+//  in the scales, stored and trained on. Owns everything that learns, and its state.
+class LearningLoop
+{
+public:
+
+    using Warn = std::function<void(const std::string&)>;
+
+    LearningLoop(const Settings& settings, const TrainingCase& theCase,
+        std::shared_ptr<Comm> comm, Profiler& profiler, Warn warn);
+
+    //- One execution (collective). Throws Error for a value that is not finite, if
+    //  onNonFinite says so; then nothing was changed.
+    template<class Scalar>
+    void execute(double time, std::int64_t timeIndex, const std::vector<FieldView<Scalar>>& views);
+
+    //- The measures since the last report, if one is due; begins the next ones
+    std::optional<TrainingRecord::Report> report(double time, std::int64_t timeIndex);
+
+    //- Forget the snapshots that wait for a target
+    void drop();
+
+    //- New values of the targets at the time of the last execution, predicted before they were
+    //  learnt [nCells, columns]; empty if it completed no sample
+    Span<const double> prediction() const;
+
+    //- Take over what isChangeable()
+    void reconfigure(const Settings& settings);
+
+    std::int64_t nSamples() const { return stream_.nSamples(); }
+    std::int64_t capacity() const { return static_cast<std::int64_t>(replay_.capacity()); }
+    int nThreads() const { return pool_.nThreads(); }
+    Trainer& trainer() { return *trainer_; }
+    const SampleStream& stream() const { return stream_; }
+    const Normaliser& normaliser() const { return normaliser_; }
+    const TimeBudget& budget() const { return budget_; }
+
+    //- Samples or steps left out, by reason
+    const std::map<std::string, std::int64_t>& dropped() const { return dropped_; }
+
+    StateTree save() const;
+    StateTree saveReplay() const;
+
+    //- replay == nullptr: the buffer fills anew. continuous: the state belongs to the start
+    //  time; otherwise pending snapshots are dropped.
+    void load(const StateTree& state, const StateTree* replay, bool continuous);
+
+private:
+
+    void learn(const SampleStream::Completed& completed);
+    void test(const SampleStream::Completed& completed);
+    void countInScales(const SampleStream::Completed& completed);
+    void train(const Sample& sample);
+
+    const Settings& settings_;
+    const TrainingCase& case_;
+    std::shared_ptr<Comm> comm_;
+    Profiler& profiler_;
+    Warn warn_;
+    TimeBudget budget_;
+
+    ThreadPool pool_;
+    SampleStream stream_;
+    Normaliser normaliser_;
+    ReplayBuffer replay_;
+    std::unique_ptr<Trainer> trainer_;
+    OnlineSkill skill_;
+
+    std::int64_t executions_ = 0;
+    double lossSum_ = 0;
+    std::int64_t lossCount_ = 0;
+    double learningRate_ = 0;
+    double gradientNorm_ = 0;
+    std::map<std::string, std::int64_t> dropped_;
+
+    std::vector<double> predicted_;
+    std::vector<double> baseline_;
+    bool hasPrediction_ = false;
+};
+
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/Flatten.hpp"
+#include "config/ObjectConfig.hpp"
+#include "train/TrainingConfig.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- The whole configuration of one trainer: read once, defaults included
+struct Settings
+{
+    ObjectConfig object;
+    TrainingConfig training;
+
+    //- Every value in force, path → text, and the same as one line of JSON
+    std::map<std::string, std::string> values;
+    std::string json;
+
+    bool increment() const { return object.target == "increment"; }
+
+    //- All keys of the object and of its training block, as they stand in the reference
+    void describe(Schema& schema);
+};
+
+
+//- Read and check the block of a function object. `trainingFile` is looked up relative to
+//  caseFolder and takes the place of `training`. hostKeys belong to the host. Throws ConfigError.
+Settings readSettings(const Node& block, const std::string& name, const std::string& caseFolder,
+    const std::vector<std::string>& hostKeys);
+
+//- Must agree between a checkpoint and the run that resumes from it: fields, graph, model,
+//  normaliser and precision
+bool isFixedForever(const std::string& path);
+
+//- Can be taken over by a running trainer
+bool isChangeable(const std::string& path);
+
+}
