@@ -57,20 +57,22 @@ struct RowLayout
 };
 
 
-//- A value that is neither finite nor usable
+//- A value that is not finite, or leaves the range of the snapshot's precision
 struct NonFinite
 {
-    int field = -1;             //!< -1: none found
-    std::int64_t row = -1;
-    int component = -1;
+    int field = -1;             //!< index into the views; -1: none found
+    std::int64_t row = -1;      //!< of the snapshot
+    int component = -1;         //!< of the field as stored
 };
 
 
 //- One pass: rows[r, c] = Value(field component − reference[c]), difference formed in
 //  double. rows is [nRows, nColumns] with nRows = cells (+ faces of all patches, if the
-//  layout has boundary rows). Allocates nothing. Finiteness is checked on the way;
-//  the first bad entry in row order of the first bad field is returned, rows are then
-//  unspecified. Scalar, Value: float or double.
+//  layout has boundary rows). Allocates nothing; the same bits on every processor.
+//  Finiteness is checked on the way; the first bad entry in row order of the first bad
+//  field is returned (values of the field before differences out of range), rows are then
+//  unspecified. To be called with floating-point traps off. Throws Error if the sizes do
+//  not fit. Scalar, Value: float or double.
 template<class Scalar, class Value>
 NonFinite gatherRows
 (
@@ -80,7 +82,8 @@ NonFinite gatherRows
     Span<Value> rows
 );
 
-//- Mean of each column over the cells [nColumns], summed in double in a fixed order
+//- Sum of each column over the cells [nColumns], in double in a fixed order: the caller
+//  adds up the ranks and divides by the global number of cells
 template<class Scalar>
 std::vector<double> columnSums(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views);
 
