@@ -18,8 +18,9 @@ public:
 
     //- prediction [B, nNodes, C] (rows beyond the cells are ignored), target [B, nCells, C],
     //  both normalised; weight [nCells] double, its sum over all ranks weightSum > 0.
-    //  mse: sum_b sum_n w_n sum_c (p − t)² / (B C weightSum); l1 likewise. Differentiable in
-    //  the prediction; summed in fixed chunks, hence the same bits for any number of threads.
+    //  mse: sum_b sum_n w_n sum_c (p − t)² / (B C weightSum); l1 likewise; a double scalar.
+    //  With `reduction sum` it is not divided. Differentiable in the prediction; summed in
+    //  fixed chunks, hence the same bits for any number of threads.
     virtual at::Tensor operator()(const at::Tensor& prediction, const at::Tensor& target,
         const at::Tensor& weight, double weightSum) = 0;
 };
@@ -32,7 +33,12 @@ public:
 
     std::string weights = "cells";      //!< cells: each cell counts once; volume: by its volume
 
+    //- pool outlives the loss
     virtual std::unique_ptr<Loss> build(ThreadPool& pool) const = 0;
+
+protected:
+
+    void describeCommon(Schema& schema);
 };
 
 //- mse l1 torchscript

@@ -24,7 +24,9 @@ public:
 
     virtual void setLearningRate(double rate) = 0;
 
-    //- Moments and counters; load throws Error if they do not fit the parameters
+    //- Moments and counters, bit for bit; load throws Error if they do not fit the parameters
+    //  and changes nothing then. With amsgrad switched on since, the maxima start from the
+    //  present second moments.
     virtual StateTree save() const = 0;
     virtual void load(const StateTree& state) = 0;
 };
@@ -39,6 +41,7 @@ public:
     std::int64_t gradAccumulationSteps = 1;     //!< steps whose gradients are averaged into one
     double maxGradNorm = 0;                     //!< 0: no clipping
 
+    //- Parameters are leaves of autograd; their memory is changed in place
     virtual std::unique_ptr<Optimizer> build(std::vector<at::Tensor> parameters) const = 0;
 
 protected:

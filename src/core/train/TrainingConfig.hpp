@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "config/Node.hpp"
 #include "model/Model.hpp"
 #include "train/Loss.hpp"
 #include "train/Optimizer.hpp"
@@ -34,6 +35,9 @@ struct TrainingConfig
     void describe(Schema& schema);
 
     Precision arithmetic() const;
+
+    //- The values in force, defaults included
+    Node written() const;
 };
 
 }

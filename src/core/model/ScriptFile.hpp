@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+
+namespace inSitu
+{
+
+//- Load a TorchScript module onto the CPU. Throws Error, naming the file and what key it
+//  comes from ("model.filename"), if it is missing or not TorchScript.
+torch::jit::Module loadScript(const std::string& filename, const std::string& key);
+
+//- Arguments of the module's forward, self not counted; throws Error outside
+//  [minimum, maximum]. signature tells the user what is expected.
+int countArguments(const torch::jit::Module& module, const std::string& filename, int minimum,
+    int maximum, const std::string& signature);
+
+//- Run forward. Errors of the module become Error with its file; graph optimisation is off,
+//  because it sets in after some calls and changes the last bits, which a restarted run
+//  would not reproduce.
+c10::IValue runScript(torch::jit::Module& module, const std::string& filename,
+    std::vector<c10::IValue> arguments);
+
+}

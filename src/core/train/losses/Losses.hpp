@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "train/Loss.hpp"
+
+namespace inSitu
+{
+
+//- What the registry offers
+std::unique_ptr<LossOptions> makeMseOptions();
+std::unique_ptr<LossOptions> makeL1Options();
+
+//- A user's file: forward(prediction [B, nCells, C], target [B, nCells, C]) or
+//  forward(prediction, target, weight [nCells]) gives one number, all in the working
+//  precision. A module without the third argument cannot honour weights that differ from
+//  cell to cell (weights volume, cellZone): an error at the first step. The file is read,
+//  and its arguments are counted, when the loss is built.
+std::unique_ptr<LossOptions> makeTorchScriptLossOptions();
+
+}
