@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/ModelCard.hpp"
 
+#include "config/Json.hpp"
 #include "inSituVersion.hpp"
 #include "io/JsonLines.hpp"
 
@@ -26,7 +27,7 @@ std::string quotedList(std::vector<std::string> values)
 {
     for (std::string& value : values)
     {
-        value = jsonText(value);
+        value = jsonString(value);
     }
     return jsonList(values);
 }

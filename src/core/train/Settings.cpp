@@ -37,7 +37,6 @@ Node withTrainingFile(const Node& block, const std::string& name, const std::str
                 + ".trainingFile: a file name is needed, such as \"system/surrogate.yaml\"");
         }
         const bool absolute = file->text.front() == '/';
-        full.take("trainingFile");
         full.add("training", readYamlFile(absolute ? file->text : caseFolder + '/' + file->text));
     }
     return full;
@@ -49,6 +48,8 @@ Node withTrainingFile(const Node& block, const std::string& name, const std::str
 void Settings::describe(Schema& schema)
 {
     object.describe(schema);
+    schema.key("trainingFile", trainingFile,
+        "YAML file with the block `training`, in its place; relative to the case");
     schema.block("training", "what to learn, and how",
         [this](Schema& inner) { training.describe(inner); });
 }

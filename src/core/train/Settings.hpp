@@ -16,6 +16,7 @@ namespace inSitu
 struct Settings
 {
     ObjectConfig object;
+    std::string trainingFile;       //!< as written; empty: the block is in the dictionary
     TrainingConfig training;
 
     //- Every value in force, path → text, and the same as one line of JSON

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/CheckpointShelf.hpp"
+
+#include "base/Error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
+
+namespace inSitu
+{
+namespace
+{
+
+class CheckpointShelfTest : public testing::Test
+{
+protected:
+
+    void SetUp() override
+    {
+        fs::remove_all(top);
+        fs::create_directories(top);
+    }
+
+    std::string folderOf(const std::string& timeName) const
+    {
+        return top + '/' + timeName + "/uniform/surrogate";
+    }
+
+    void add(CheckpointShelf& shelf, const std::string& timeName) const
+    {
+        const double time = std::stod(timeName);
+        fs::create_directories(top + '/' + timeName + "/uniform");
+
+        Checkpoint checkpoint;
+        checkpoint.state.putDouble("time", time);
+        checkpoint.replay.emplace();
+        checkpoint.replay->put("values", std::vector<double>{time, 2*time + 0.5});
+        shelf.add({time, folderOf(timeName)}, timeName, checkpoint);
+    }
+
+    std::vector<std::string> onShelf() const
+    {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(top + "/checkpoints"))
+        {
+            names.push_back(entry.path().filename().string());
+        }
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    const std::string top = testing::TempDir() + "/checkpointShelf";
+};
+
+
+TEST_F(CheckpointShelfTest, KeepsCopiesOfTheTwoNewest)
+{
+    CheckpointShelf shelf(top + "/checkpoints");
+
+    for (const char* time : {"0.5", "1", "1.5", "2"})
+    {
+        add(shelf, time);
+    }
+
+    EXPECT_EQ(onShelf(), (std::vector<std::string>{"1.5", "2"}));
+    const Checkpoint copy = readCheckpoint(top + "/checkpoints/1.5");
+    EXPECT_DOUBLE_EQ(copy.state.getDouble("time"), 1.5);
+    EXPECT_EQ(copy.replay->get<double>("values"), (std::vector<double>{1.5, 3.5}));
+}
+
+
+TEST_F(CheckpointShelfTest, LeavesTheReplayInTheTwoNewestOnly)
+{
+    CheckpointShelf shelf(top + "/checkpoints");
+
+    for (const char* time : {"0.5", "1", "1.5"})
+    {
+        add(shelf, time);
+    }
+
+    const Checkpoint old = readCheckpoint(folderOf("0.5"));
+    EXPECT_FALSE(old.replay);
+    EXPECT_DOUBLE_EQ(old.state.getDouble("time"), 0.5);
+    EXPECT_TRUE(readCheckpoint(folderOf("1")).replay);
+    EXPECT_TRUE(readCheckpoint(folderOf("1.5")).replay);
+}
+
+
+TEST_F(CheckpointShelfTest, TrimsWhatAnEarlierRunLeft)
+{
+    {
+        CheckpointShelf earlier(top + "/checkpoints");
+        add(earlier, "0.5");
+        add(earlier, "1");
+    }
+    CheckpointShelf shelf(top + "/checkpoints");
+    shelf.adopt({{1, folderOf("1")}, {0.5, folderOf("0.5")}});
+
+    add(shelf, "1.5");
+
+    EXPECT_FALSE(readCheckpoint(folderOf("0.5")).replay);
+    EXPECT_TRUE(readCheckpoint(folderOf("1")).replay);
+}
+
+
+TEST_F(CheckpointShelfTest, SurvivesTimesThatWerePurged)
+{
+    CheckpointShelf shelf(top + "/checkpoints");
+    add(shelf, "0.5");
+    fs::remove_all(top + "/0.5");
+
+    add(shelf, "1");
+    add(shelf, "1.5");
+
+    EXPECT_EQ(onShelf(), (std::vector<std::string>{"1", "1.5"}));
+}
+
+
+TEST_F(CheckpointShelfTest, OffersNewestFirstAndNothingFromTheFuture)
+{
+    CheckpointShelf shelf(top + "/checkpoints");
+    add(shelf, "0.5");
+    add(shelf, "1.5");
+
+    const auto found = shelf.candidates
+    (
+        {{0.25, "a"}, {1.5, folderOf("1.5")}, {3, "b"}, {0.5, folderOf("0.5")}},
+        1.5 + 1e-12
+    );
+
+    std::vector<std::string> folders;
+    for (const CheckpointPlace& place : found)
+    {
+        folders.push_back(place.folder);
+    }
+    EXPECT_EQ(folders, (std::vector<std::string>{folderOf("1.5"), top + "/checkpoints/1.5",
+        folderOf("0.5"), top + "/checkpoints/0.5", "a"}));
+}
+
+
+TEST_F(CheckpointShelfTest, KeepsNewerWorkAfterARestartFromAnEarlierTime)
+{
+    CheckpointShelf shelf(top + "/checkpoints");
+    add(shelf, "5");
+    add(shelf, "6");
+    std::filesystem::last_write_time(top + "/checkpoints/5",
+        fs::file_time_type::clock::now() - std::chrono::hours(2));
+    std::filesystem::last_write_time(top + "/checkpoints/6",
+        fs::file_time_type::clock::now() - std::chrono::hours(1));
+
+    add(shelf, "1");
+    add(shelf, "2");
+
+    EXPECT_EQ(onShelf(), (std::vector<std::string>{"1", "2"}));
+}
+
+}
+}
