@@ -20,11 +20,13 @@ public:
 
     explicit RunningMoments(int nColumns);
 
-    //- Merge rows [nRows, nColumns] of weight 1 each; the rows of all ranks count as one batch (collective)
+    //- Merge rows [nRows, nColumns] of weight 1 each; the rows of all ranks count as one
+    //  batch (collective). Each column is summed about one of its own values, so that a
+    //  constant column has variance 0 exactly. Value: float or double.
     template<class Value>
     void add(Span<const Value> rows, std::int64_t nRows, const Comm& comm);
 
-    //- Limit the weight collected so far
+    //- Limit the weight collected so far; mean and variance stay
     void forget(double maximumWeight);
 
     double weight() const { return weight_; }
@@ -40,7 +42,9 @@ private:
 
     double weight_ = 0;
     std::vector<double> mean_;
-    std::vector<double> m2_;
+    std::vector<double> m2_;        // sum of squared deviations from the mean
+    std::vector<double> pivot_;     // scratch
+    std::vector<double> sums_;      // scratch
 };
 
 
@@ -53,9 +57,15 @@ struct Scaling
 
 
 //- Running scales of inputs and targets (design 6). A sample counts once, whatever its
-//  number of cells. Inputs, and targets that are values, are scaled by mean and deviation;
-//  increments by their root mean square, without shift. The scale of a target has a floor,
-//  1e-6 of its field's own deviation; a column that never varied has scale 1.
+//  number of cells: sample n has the weight 1/min(n, memory) when it arrives, so that the
+//  first samples have their exact joint statistics. Inputs, and targets that are values, are
+//  scaled by mean and deviation; increments by their root mean square, without shift.
+//
+//  A scale has a floor, below which a column counts as constant: 1e-6 of the deviation of the
+//  field's values (root mean square over its columns), and 1e-12 of their size (reference of
+//  an input, mean of a target), which is what rounding leaves of a constant field. A column
+//  with scale and floor 0 never varied and gets scale 1. A pressure of 1e5 ± 1 is far above
+//  both and keeps its digits.
 class Normaliser
 {
 public:
@@ -66,22 +76,30 @@ public:
         int nTargetColumns = 0;
         bool increment = true;
 
-        //- Field of each target column, numbered from 0: columns of a field share the floor
+        //- Field of each column, numbered from 0: columns of a field share the floor
         std::vector<int> targetField;
+        std::vector<int> inputField;
     };
 
-    //- memory: samples until an old sample's weight has fallen by e; freezeAfter: samples
-    //  after which nothing changes any more
+    //- memory: samples until an old sample's weight has fallen to 1/e, at least 1;
+    //  freezeAfter: samples after which nothing changes any more. Throws Error if the layout
+    //  contradicts itself.
     Normaliser(Layout layout, double memory, std::optional<std::int64_t> freezeAfter);
 
-    //- Count one sample. input [nCells, nInputColumns] (cells only), target and the target
-    //  fields' values less reference targetValue [nCells, nTargetColumns] in double (collective).
+    //- What was subtracted from the fields' values in the input columns [nInputColumns];
+    //  zeros until it is known
+    void setInputReference(Span<const double> reference);
+
+    //- Count one sample. input [nCells, nInputColumns] (cells only), target and targetValue,
+    //  the target fields' values with nothing subtracted [nCells, nTargetColumns] (collective)
     template<class Value>
     void add(Span<const Value> input, Span<const Value> target, Span<const double> targetValue,
         std::int64_t nCells, const Comm& comm);
 
     Scaling input() const;
     Scaling target() const;
+
+    //- Samples that the scales were made of
     std::int64_t nSamples() const { return nSamples_; }
 
     StateTree save() const;
@@ -96,6 +114,7 @@ private:
     RunningMoments input_;
     RunningMoments target_;
     RunningMoments value_;
+    std::vector<double> inputReference_;
 };
 
 }

@@ -5,8 +5,8 @@
 #include "base/StateTree.hpp"
 #include "sample/Sample.hpp"
 
-#include <deque>
 #include <optional>
+#include <vector>
 
 namespace inSitu
 {
@@ -18,20 +18,24 @@ class PendingInputs
 public:
 
     //- increment: targets are differences over the horizon, formed in double; otherwise
-    //  values less targetReference
+    //  values less targetReference. horizon 0: a snapshot completes itself at once, with
+    //  values only (throws Error for increments, which would all be zero).
     PendingInputs(int horizon, bool increment, int nTargetColumns, Precision precision);
 
     //- Take a snapshot, give back the sample that it completes, if any. id is left -1.
     //  targets is a pool of slots for [nCells, nTargetColumns] of the working precision.
+    //  Allocates nothing in a steady state. Throws Error if the graph is not that of the
+    //  snapshots that wait: drop() first.
     std::optional<Sample> push(Snapshot snapshot, Span<const double> targetReference,
         SlotPool& targets);
 
     //- Forget all; returns how many were lost
     int drop();
 
-    const std::deque<Snapshot>& snapshots() const { return pending_; }
+    const std::vector<Snapshot>& snapshots() const { return pending_; }
 
-    //- Values and times; the mesh is the caller's to save and to hand in again
+    //- Values (shared with the slots, not copied) and times; the mesh is the caller's to save
+    //  and to hand in again
     StateTree save(std::int64_t nRows, int nInputColumns, std::int64_t nCells) const;
     void load(const StateTree& state, const MeshState& mesh, SlotPool& inputs, SlotPool& rawTargets);
 
@@ -41,7 +45,7 @@ private:
     bool increment_;
     int nTargetColumns_;
     Precision precision_;
-    std::deque<Snapshot> pending_;
+    std::vector<Snapshot> pending_;
 };
 
 }

@@ -110,7 +110,8 @@ LearningLoop::LearningLoop
             stream_.layout().input.nColumns,
             stream_.layout().target.nColumns,
             settings.increment(),
-            fieldOfColumn(theCase.fields, theCase.targets)
+            fieldOfColumn(theCase.fields, theCase.targets),
+            fieldOfColumn(theCase.fields, theCase.inputs)
         },
         settings.object.normaliser.memory,
         settings.object.normaliser.freezeAfter
@@ -225,6 +226,7 @@ void LearningLoop::countInScales(const SampleStream::Completed& completed)
     const bool hadScales = normaliser_.nSamples() > 0;
     const Scaling before = normaliser_.target();
 
+    normaliser_.setInputReference(stream_.inputReference());
     const SampleStream::Layout& layout = stream_.layout();
     const auto add = [&](auto zero)
     {
