@@ -1,0 +1,219 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+
+\*---------------------------------------------------------------------------*/
+
+#include "fieldGather.H"
+#include "base/Error.hpp"
+#include "volFieldKinds.H"
+
+// * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
+
+namespace
+{
+
+using namespace Foam;
+using namespace Foam::functionObjects;
+
+
+// Directions of a component, from its name: "" "x" "xy" "ii"
+bool solved(const std::string& component, const Vector<label>& solutionD)
+{
+    for (const char c : component)
+    {
+        const int d = c - 'x';
+        if (d >= 0 && d < 3 && solutionD[d] < 0)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+
+template<class Type>
+inSitu::FieldSpec specOf(const volField<Type>& field)
+{
+    inSitu::FieldSpec spec;
+    spec.name = field.name();
+    spec.type = field.type();
+    spec.nComponents = pTraits<Type>::nComponents;
+
+    for (int i = 0; i < spec.nComponents; ++i)
+    {
+        const std::string component = pTraits<Type>::componentNames[i];
+        if (solved(component, field.mesh().solutionD()))
+        {
+            spec.components.push_back(i);
+            spec.columnNames.push_back(spec.name + component);
+        }
+    }
+
+    for (int i = 0; i < dimensionSet::nDimensions; ++i)
+    {
+        const auto unit = static_cast<dimensionSet::dimensionType>(i);
+        spec.dimensions.push_back(field.dimensions()[unit]);
+    }
+    return spec;
+}
+
+
+template<class Type>
+inSitu::Span<const scalar> memoryOf(const UList<Type>& values)
+{
+    return
+    {
+        reinterpret_cast<const scalar*>(values.cdata()),
+        std::size_t(values.size())*pTraits<Type>::nComponents
+    };
+}
+
+} // End anonymous namespace
+
+
+// * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+int Foam::functionObjects::fieldGather::add(const word& name)
+{
+    const label known = names_.find(name);
+    if (known >= 0)
+    {
+        return known;
+    }
+
+    names_.append(name);
+    asVolField(mesh_.thisDb(), name, [this](const auto& field)
+    {
+        specs_.push_back(specOf(field));
+    });
+    return names_.size() - 1;
+}
+
+
+// * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
+
+Foam::functionObjects::fieldGather::fieldGather
+(
+    const fvMesh& mesh,
+    const fieldSelection& selection,
+    const labelList& patches
+)
+:
+    mesh_(mesh),
+    patches_(patches)
+{
+    for (const word& name : selection.inputs)
+    {
+        inputs_.push_back(add(name));
+    }
+    for (const word& name : selection.targets)
+    {
+        targets_.push_back(add(name));
+    }
+
+    views_.resize(specs_.size());
+    for (auto& view : views_)
+    {
+        view.patches.resize(patches_.size());
+    }
+}
+
+
+// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
+
+std::vector<std::string>
+Foam::functionObjects::fieldGather::inputNames() const
+{
+    std::vector<std::string> names;
+    for (const int fieldi : inputs_)
+    {
+        names.push_back(names_[fieldi]);
+    }
+    return names;
+}
+
+
+std::vector<std::vector<bool>>
+Foam::functionObjects::fieldGather::fixedInputs() const
+{
+    std::vector<std::vector<bool>> fixed;
+    for (const int fieldi : inputs_)
+    {
+        fixed.emplace_back();
+        asVolField(mesh_.thisDb(), names_[fieldi], [&](const auto& field)
+        {
+            for (const label patchi : patches_)
+            {
+                fixed.back().push_back
+                (
+                    field.boundaryField()[patchi].fixesValue()
+                );
+            }
+        });
+    }
+    return fixed;
+}
+
+
+const std::vector<inSitu::FieldView<Foam::scalar>>&
+Foam::functionObjects::fieldGather::views()
+{
+    forAll(names_, fieldi)
+    {
+        const word& name = names_[fieldi];
+        const inSitu::FieldSpec& spec = specs_[fieldi];
+        inSitu::FieldView<scalar>& view = views_[fieldi];
+
+        const auto look = [&](const auto& field)
+        {
+            if (field.type() != spec.type)
+            {
+                throw inSitu::Error
+                (
+                    "field '" + name + "' was a " + spec.type + " and is now a "
+                  + field.type()
+                );
+            }
+
+            view.cells = memoryOf(field.primitiveField());
+            forAll(patches_, i)
+            {
+                view.patches[i] = memoryOf(field.boundaryField()[patches_[i]]);
+            }
+        };
+
+        if (!asVolField(mesh_.thisDb(), name, look))
+        {
+            throw inSitu::Error
+            (
+                "field '" + name + "' is no longer registered on mesh "
+              + mesh_.name() + "; a field that takes part must last as long as the"
+                " run. Registered are " + availableFields(mesh_.thisDb())
+            );
+        }
+    }
+
+    return views_;
+}
+
+// ************************************************************************* //

@@ -1,0 +1,176 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+
+\*---------------------------------------------------------------------------*/
+
+#include "fieldScatter.H"
+#include "base/Error.hpp"
+#include "calculatedFvPatchField.H"
+#include "fieldSelection.H"
+#include "volFieldKinds.H"
+
+// * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+template<class Type>
+Foam::functionObjects::volField<Type>&
+Foam::functionObjects::fieldScatter::registered
+(
+    const volField<Type>& field,
+    const char* ending
+) const
+{
+    const word name(field.name() + ending);
+    const objectRegistry& registry = mesh_.thisDb();
+
+    if (const auto* object = registry.cfindObject<regIOobject>(name))
+    {
+        auto* mine = registry.getObjectPtr<volField<Type>>(name);
+        if (!mine || mine->note() != owner_)
+        {
+            throw inSitu::Error
+            (
+                "the name " + name + " is taken by a " + object->type()
+              + " on mesh " + mesh_.name() + "; switch writePrediction off here"
+                " or in the other object"
+            );
+        }
+        return *mine;
+    }
+
+    auto* made = new volField<Type>
+    (
+        IOobject
+        (
+            name,
+            mesh_.time().timeName(),
+            registry,
+            IOobject::NO_READ,
+            IOobject::NO_WRITE
+        ),
+        mesh_,
+        dimensioned<Type>(field.dimensions(), Zero)
+    );
+    made->note() = owner_;
+    regIOobject::store(made);
+    return *made;
+}
+
+
+template<class Type>
+void Foam::functionObjects::fieldScatter::update
+(
+    const volField<Type>& field,
+    const inSitu::ColumnBlock& block,
+    inSitu::Span<const double> prediction
+) const
+{
+    volField<Type>& predicted = registered(field, predictionName::value);
+    volField<Type>& error = registered(field, predictionName::error);
+
+    Field<Type>& values = predicted.primitiveFieldRef();
+    values = field.primitiveField();
+
+    const double* row = prediction.data() + block.firstColumn;
+    for (Type& value : values)
+    {
+        for (std::size_t i = 0; i < block.components.size(); ++i)
+        {
+            setComponent(value, block.components[i]) = row[i];
+        }
+        row += layout_.nColumns;
+    }
+
+    error.primitiveFieldRef() = values - field.primitiveField();
+
+    for (volField<Type>* result : {&predicted, &error})
+    {
+        result->correctBoundaryConditions();
+        for (fvPatchField<Type>& patch : result->boundaryFieldRef())
+        {
+            if (isA<calculatedFvPatchField<Type>>(patch))
+            {
+                patch == patch.patchInternalField()();
+            }
+        }
+        result->instance() = mesh_.time().timeName();
+    }
+}
+
+
+// * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
+
+Foam::functionObjects::fieldScatter::fieldScatter
+(
+    const fvMesh& mesh,
+    const word& owner,
+    const std::vector<inSitu::FieldSpec>& fields,
+    const std::vector<int>& targets
+)
+:
+    mesh_(mesh),
+    owner_("prediction of " + owner),
+    layout_(inSitu::RowLayout::of(fields, targets, false)),
+    timeIndex_(-1)
+{
+    for (const int fieldi : targets)
+    {
+        targets_.push_back(fields[fieldi]);
+    }
+}
+
+
+// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
+
+void Foam::functionObjects::fieldScatter::update
+(
+    inSitu::Span<const double> prediction
+)
+{
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+    {
+        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& field)
+        {
+            update(field, layout_.blocks[i], prediction);
+        });
+    }
+    timeIndex_ = mesh_.time().timeIndex();
+}
+
+
+void Foam::functionObjects::fieldScatter::write() const
+{
+    if (timeIndex_ != mesh_.time().timeIndex())
+    {
+        return;
+    }
+
+    for (const inSitu::FieldSpec& target : targets_)
+    {
+        for (const char* ending : {predictionName::value, predictionName::error})
+        {
+            mesh_.thisDb().lookupObject<regIOobject>(target.name + ending).write();
+        }
+    }
+}
+
+// ************************************************************************* //

@@ -1,0 +1,138 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+
+\*---------------------------------------------------------------------------*/
+
+#include "guarded.H"
+#include "base/Error.hpp"
+#include "error.H"
+#include "floatTrapGuard.H"
+
+#include <string>
+
+// * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
+
+namespace
+{
+
+// What went wrong, and in which file
+struct failure
+{
+    std::string message;
+    std::string file;
+    int line;
+};
+
+
+failure describe(const inSitu::ConfigError& fault)
+{
+    return {fault.message(), fault.file(), fault.line()};
+}
+
+} // End anonymous namespace
+
+
+static void report
+(
+    const Foam::functionObject& object,
+    const Foam::Time& runTime,
+    const char* entry,
+    const Foam::functionObjects::onFailure policy,
+    const failure& fault
+)
+{
+    using namespace Foam;
+    using functionObjects::onFailure;
+
+    const std::string text =
+        std::string(object.type()) + ' ' + object.name() + ", " + entry
+      + " at time " + runTime.timeName() + ":\n    " + fault.message;
+
+    if (policy == onFailure::warn)
+    {
+        Warning << text.c_str();
+        if (!fault.file.empty())
+        {
+            Warning << nl << "    file: " << fault.file.c_str()
+                << " at line " << fault.line;
+        }
+        Warning << nl << endl;
+    }
+    else if (policy == onFailure::endConstruction || !fault.file.empty())
+    {
+        FatalIOError
+        (
+            FUNCTION_NAME,
+            __FILE__,
+            __LINE__,
+            fault.file.empty() ? runTime.controlDict().name() : fault.file,
+            fault.line > 0 ? fault.line : -1
+        )   << text.c_str() << nl << exit(FatalIOError);
+    }
+    else
+    {
+        FatalErrorInFunction
+            << text.c_str() << nl << exit(FatalError);
+    }
+}
+
+
+// * * * * * * * * * * * * * * * Global Functions  * * * * * * * * * * * * * //
+
+bool Foam::functionObjects::guarded
+(
+    const functionObject& object,
+    const Time& runTime,
+    const char* entry,
+    const onFailure policy,
+    const std::function<void()>& body
+)
+{
+    failure fault{"an exception of unknown type", "", 0};
+
+    try
+    {
+        const floatTrapGuard trapsOff;
+        body();
+        return true;
+    }
+    catch (const Foam::error&)
+    {
+        throw;
+    }
+    catch (const inSitu::ConfigError& err)
+    {
+        fault = describe(err);
+    }
+    catch (const std::exception& err)
+    {
+        fault.message = err.what();
+    }
+    catch (...)
+    {}
+
+    report(object, runTime, entry, policy, fault);
+    return false;
+}
+
+// ************************************************************************* //
