@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituTrainer.hpp"
+
+#include "base/Error.hpp"
+#include "config/YamlFile.hpp"
+#include "support/WaveCase.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace fs = std::filesystem;
+
+namespace inSitu
+{
+namespace
+{
+
+struct CollectingLog final : LogSink
+{
+    void info(const std::string& text) override { infos.push_back(text); }
+    void warning(const std::string& text) override { warnings.push_back(text); }
+
+    static bool contains(const std::vector<std::string>& texts, const std::string& part)
+    {
+        return std::any_of(texts.begin(), texts.end(),
+            [&](const std::string& text) { return text.find(part) != std::string::npos; });
+    }
+
+    std::vector<std::string> infos;
+    std::vector<std::string> warnings;
+};
+
+
+const std::string base = R"(
+inputs: [U, p]
+targets: [U, p]
+horizon: 2
+report_interval: 5
+n_threads: 2
+)";
+
+const std::string training = R"(
+training:
+  seed: 7
+  batch_size: 2
+  model: {type: meshGraphNet, processor_size: 2, hidden_size: 12}
+  optimizer: {type: adam, learning_rate: 3e-3, grad_accumulation_steps: 3}
+  lr_scheduler: {type: exponential, gamma: 0.99}
+)";
+
+
+class InSituTrainerTest : public testing::Test
+{
+protected:
+
+    void SetUp() override
+    {
+        fs::remove_all(top);
+        fs::create_directories(top);
+    }
+
+    Node block(const std::string& text) const
+    {
+        const std::string path = top + "/block.yaml";
+        std::ofstream(path) << text;
+        return readYamlFile(path);
+    }
+
+    std::unique_ptr<InSituTrainer> make(const std::string& text, WaveCase& host, const std::string& leg,
+        double startTime = 0)
+    {
+        log = std::make_shared<CollectingLog>();
+        auto trainer = std::make_unique<InSituTrainer>(block(text), "surrogate", top,
+            std::vector<std::string>{}, std::make_shared<SerialComm>(), log);
+
+        TrainingCase theCase = host.theCase();
+        theCase.outputFolder = top + '/' + leg;
+        theCase.stableFolder = top + "/stable";
+        theCase.startTime = startTime;
+        trainer->begin(theCase);
+        return trainer;
+    }
+
+    static double time(int step) { return 0.1*step; }
+
+    std::string folder(int step) const { return top + "/time" + std::to_string(step); }
+
+    void run(InSituTrainer& trainer, WaveCase& host, int from, int to) const
+    {
+        for (int step = from; step <= to; ++step)
+        {
+            trainer.execute(time(step), step, host.fields(time(step)));
+        }
+    }
+
+    void write(InSituTrainer& trainer, int step) const
+    {
+        trainer.write(time(step), std::to_string(step), folder(step));
+    }
+
+    // Report lines of a leg from a time on
+    std::vector<std::string> reports(const std::string& leg, int fromStep) const
+    {
+        std::ifstream stream(top + '/' + leg + "/training.dat");
+        std::vector<std::string> rows;
+        for (std::string row; std::getline(stream, row);)
+        {
+            if (row[0] != '#' && std::stod(row) > time(fromStep) + 1e-9)
+            {
+                rows.push_back(row);
+            }
+        }
+        return rows;
+    }
+
+    std::string contents(const std::string& path) const
+    {
+        std::ifstream stream(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+
+    const std::string top = testing::TempDir() + "/inSituTrainer";
+    std::shared_ptr<CollectingLog> log;
+};
+
+
+TEST_F(InSituTrainerTest, LearnsAWaveBetterThanPersistence)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+
+    run(*trainer, host, 1, 400);
+
+    const std::string last = reports("leg", 399).at(0);
+    const std::string skillOfP = last.substr(last.rfind('\t') + 1);
+    EXPECT_GT(std::stod(skillOfP), 0.5) << last;
+}
+
+
+TEST_F(InSituTrainerTest, AResumedRunIsTheUnbrokenRun)
+{
+    // 17 executions complete 15 samples, of which 12 were trained on from the watermark on:
+    // steps 13 and 14 of an accumulation over three lie on both sides of the later stops
+    for (const int stop : {3, 17, 18, 19})
+    {
+        fs::remove_all(top);
+        fs::create_directories(top);
+        WaveCase host;
+
+        auto whole = make(base + training, host, "whole");
+        run(*whole, host, 1, stop);
+        write(*whole, stop);
+        run(*whole, host, stop + 1, 40);
+        write(*whole, 40);
+
+        auto resumed = make(base + training, host, "resumed", time(stop));
+        resumed->resume({{time(stop), folder(stop)}});
+        run(*resumed, host, stop + 1, 40);
+        resumed->write(time(40), "40", top + "/again");
+
+        EXPECT_EQ(reports("resumed", stop), reports("whole", stop)) << "stopped at " << stop;
+        EXPECT_FALSE(reports("resumed", stop).empty());
+        EXPECT_EQ(contents(top + "/again/state.h5"), contents(folder(40) + "/state.h5"));
+        EXPECT_EQ(contents(top + "/again/replay.h5"), contents(folder(40) + "/replay.h5"));
+    }
+}
+
+
+TEST_F(InSituTrainerTest, NumberOfThreadsDoesNotChangeABit)
+{
+    std::vector<std::string> states;
+    for (const char* threads : {"1", "2", "3"})
+    {
+        WaveCase host;
+        std::string text = base + training;
+        text.replace(text.find("n_threads: 2"), 12, std::string("n_threads: ") + threads);
+        auto trainer = make(text, host, threads);
+        run(*trainer, host, 1, 40);
+        write(*trainer, 40);
+        states.push_back(contents(folder(40) + "/replay.h5"));
+        EXPECT_EQ(reports(threads, 0), reports("1", 0));
+    }
+    EXPECT_EQ(states[0], states[1]);
+    EXPECT_EQ(states[0], states[2]);
+}
+
+
+TEST_F(InSituTrainerTest, PassesOverADamagedCheckpoint)
+{
+    WaveCase host;
+    auto first = make(base + training, host, "first");
+    run(*first, host, 1, 10);
+    write(*first, 10);
+    run(*first, host, 11, 20);
+    write(*first, 20);
+    for (const std::string& damaged : {folder(20), top + "/stable/checkpoints/20"})
+    {
+        fs::resize_file(damaged + "/state.h5", 4000);
+    }
+
+    auto second = make(base + training, host, "second", time(20));
+    second->resume({{time(20), folder(20)}, {time(10), folder(10)}});
+
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, folder(20)));
+    EXPECT_TRUE(CollectingLog::contains(log->infos, "resumed from " + folder(10) + ": 8 samples"));
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "is of time 1, the run starts at 2"));
+}
+
+
+TEST_F(InSituTrainerTest, RefusesAnotherMeshOrModelAndNamesTheDifference)
+{
+    WaveCase host, other(5, 6);
+    auto first = make(base + training, host, "first");
+    run(*first, host, 1, 10);
+    write(*first, 10);
+
+    const auto complaint = [&](const std::string& text, WaveCase& wave)
+    {
+        auto second = make(text, wave, "second", time(10));
+        try
+        {
+            second->resume({{time(10), folder(10)}});
+        }
+        catch (const IncompatibleState& fault)
+        {
+            return std::string(fault.what());
+        }
+        return std::string("no error");
+    };
+
+    // Both have 30 cells: counts must not fool it
+    EXPECT_NE(complaint(base + training, other).find("another mesh"), std::string::npos);
+
+    std::string wider = base + training;
+    wider.replace(wider.find("hidden_size: 12"), 15, "hidden_size: 16");
+    EXPECT_NE(complaint(wider, host).find("training.model.hiddenSize: 12 -> 16"), std::string::npos);
+
+    // A learning rate is applied, and said
+    std::string slower = base + training;
+    slower.replace(slower.find("3e-3"), 4, "2e-3");
+    EXPECT_EQ(complaint(slower, host), "no error");
+    EXPECT_TRUE(CollectingLog::contains(log->infos, "training.optimizer.learningRate: 0.003 -> 0.002"));
+}
+
+
+TEST_F(InSituTrainerTest, StrictWantsTheCheckpointOfTheStartTime)
+{
+    WaveCase host;
+    auto first = make(base + training, host, "first");
+    run(*first, host, 1, 10);
+    write(*first, 10);
+
+    auto exact = make(base + "resume: strict\n" + training, host, "exact", time(10));
+    EXPECT_NO_THROW(exact->resume({{time(10), folder(10)}}));
+    auto later = make(base + "resume: strict\n" + training, host, "later", time(12));
+    EXPECT_THROW(later->resume({{time(10), folder(10)}}), IncompatibleState);
+}
+
+
+TEST_F(InSituTrainerTest, NamesAValueThatIsNotFinite)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+    run(*trainer, host, 1, 6);
+
+    host.fields(time(7));
+    host.p()[13] = std::numeric_limits<double>::infinity();
+    const std::vector<FieldView<double>> broken
+    {
+        host.fields(time(8))[0], {Span<const double>(host.p().data(), 30), {{host.p().data() + 30, 6}}}
+    };
+    host.p()[13] = std::numeric_limits<double>::infinity();
+    try
+    {
+        trainer->execute(time(7), 7, broken);
+        FAIL() << "no error";
+    }
+    catch (const Error& fault)
+    {
+        EXPECT_NE(std::string(fault.what()).find("field p is not finite in row 13 at time 0.7"),
+            std::string::npos) << fault.what();
+    }
+}
+
+
+TEST_F(InSituTrainerTest, AnUnwritablePlaceIsAWarningAndTriedAgain)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+    run(*trainer, host, 1, 10);
+    std::ofstream(top + "/blocked") << "a file";
+
+    EXPECT_NO_THROW(trainer->write(1, "10", top + "/blocked/uniform/surrogate"));
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "nothing written at time 10"));
+
+    write(*trainer, 10);
+    EXPECT_TRUE(fs::exists(folder(10) + "/manifest.json"));
+}
+
+
+TEST_F(InSituTrainerTest, TakesOverWhatCanChangeAndRefusesTheRest)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+    run(*trainer, host, 1, 20);
+
+    std::string changed = base + training;
+    changed.replace(changed.find("3e-3"), 4, "1e-5");
+    changed.replace(changed.find("horizon: 2"), 10, "horizon: 3");
+    trainer->reconfigure(block(changed));
+    run(*trainer, host, 21, 30);
+
+    EXPECT_TRUE(CollectingLog::contains(log->infos, "applied training.optimizer.learningRate: 0.003 -> 1e-05"));
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "horizon: 2 -> 3"));
+    const std::string row = reports("leg", 29).at(0);
+    EXPECT_NE(row.find("e-06"), std::string::npos) << row;      // 1e-5 · 0.99^k
+}
+
+
+TEST_F(InSituTrainerTest, PredictsTheValueOfItsOwnTime)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+
+    run(*trainer, host, 1, 3);
+    EXPECT_TRUE(trainer->prediction().empty()) << "the first sample has no scales yet";
+    run(*trainer, host, 4, 300);
+
+    ASSERT_EQ(trainer->prediction().size(), 90u);
+    double error = 0;
+    double change = 0;
+    const double now = time(300);
+    const double then = time(298);
+    for (int cell = 0; cell < 30; ++cell)
+    {
+        const double truth = host.fields(now)[1].cells[cell];
+        const double before = host.fields(then)[1].cells[cell];
+        error += std::pow(trainer->prediction()[3*cell + 2] - truth, 2);
+        change += std::pow(before - truth, 2);
+    }
+    EXPECT_LT(error, 0.5*change);
+}
+
+
+TEST_F(InSituTrainerTest, MisspeltKeysAreErrorsWithAProposal)
+{
+    const auto message = [&](const std::string& text)
+    {
+        try
+        {
+            InSituTrainer(block(text), "surrogate", top, {}, std::make_shared<SerialComm>(),
+                std::make_shared<CollectingLog>());
+        }
+        catch (const ConfigError& fault)
+        {
+            return std::string(fault.what());
+        }
+        return std::string("no error");
+    };
+
+    EXPECT_NE(message(base + "horizont: 3\n").find("horizon"), std::string::npos);
+    EXPECT_NE(message(base + "training: {optimizer: {type: adm}}\n").find("adam"), std::string::npos);
+    EXPECT_NE(message(base + "buffer: {capacity: 4}\ntraining: {batch_size: 5}\n").find("batchSize 5"),
+        std::string::npos);
+}
+
+}
+}

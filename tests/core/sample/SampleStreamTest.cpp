@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sample/SampleStream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace inSitu
+{
+namespace
+{
+
+const SerialComm comm;
+
+//  0 | 1    two cells, a patch face at cell 1; U keeps x and y, p is near 1e5
+class SampleStreamTest : public testing::Test
+{
+protected:
+
+    SampleStreamTest()
+    {
+        const std::vector<std::int32_t> owner{0}, neighbour{1}, patchCells{1};
+        mesh.graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces
+        (
+            2, owner, neighbour, {BoundaryPatch{1, patchCells}}
+        ));
+    }
+
+    SampleStream stream(int horizon, bool increment, Precision precision = Precision::float64) const
+    {
+        const std::vector<FieldSpec> specs
+        {
+            {"U", "volVectorField", 3, {0, 1}, {"Ux", "Uy"}, {}},
+            {"p", "volScalarField", 1, {0}, {"p"}, {}}
+        };
+        SampleStream::Layout layout;
+        layout.input = RowLayout::of(specs, {0, 1}, true);
+        layout.target = RowLayout::of(specs, {1}, false);
+        layout.nCells = 2;
+        layout.nRows = 3;
+        layout.nCellsGlobal = 2;
+        return SampleStream(layout, horizon, increment, precision);
+    }
+
+    // p of the two cells, and all of U and the patch derived from t
+    SampleStream::Taken take(SampleStream& stream, int t, double p0, double p1)
+    {
+        U = {2.0 + t, 3, 9, 4, 6.5, 9};
+        p = {p0, p1};
+        Upatch = {0.5, -1, 9};
+        pPatch = {p1};
+        const std::vector<FieldView<double>> views{{U, {Upatch}}, {p, {pPatch}}};
+        return stream.take(0.1*t, t, mesh, views, comm);
+    }
+
+    template<class T>
+    static std::vector<T> values(const SlotPool::Handle& slot, std::size_t n)
+    {
+        const T* data = static_cast<const T*>(slot.get());
+        return {data, data + n};
+    }
+
+    MeshState mesh;
+    std::vector<double> U, p, Upatch, pPatch;
+};
+
+
+TEST_F(SampleStreamTest, InputsAreLessTheMeanOfTheFirstSnapshot)
+{
+    SampleStream s = stream(1, true);
+
+    EXPECT_FALSE(take(s, 0, 100000, 100003).completed);
+    const auto taken = take(s, 1, 100001, 100007);
+
+    // References: Ux (2 + 4)/2, Uy (3 + 6.5)/2, p 100001.5
+    EXPECT_EQ(s.inputReference(), (std::vector<double>{3, 4.75, 100001.5}));
+    ASSERT_TRUE(taken.completed);
+    EXPECT_EQ(values<double>(taken.completed->sample.input, 9),
+        (std::vector<double>{-1, -1.75, -1.5, 1, 1.75, 1.5, -2.5, -5.75, 1.5}));
+}
+
+
+TEST_F(SampleStreamTest, IncrementsSpanTheHorizonAndKeepTheirDigits)
+{
+    SampleStream s = stream(2, true, Precision::float32);
+
+    take(s, 0, 100000, 100003);
+    EXPECT_FALSE(take(s, 1, 100000.25, 100009).completed);
+    const auto first = take(s, 2, 100000.0009765625, 100001);
+    const auto second = take(s, 3, 100000.5, 100009.5);
+
+    // In float32 1e5 has steps of 0.0078: the increment 2^-10 survives only in double
+    ASSERT_TRUE(first.completed);
+    EXPECT_EQ(values<float>(first.completed->sample.target, 2), (std::vector<float>{0.0009765625f, -2}));
+    EXPECT_EQ(values<float>(second.completed->sample.target, 2), (std::vector<float>{0.25f, 0.5f}));
+    EXPECT_EQ(first.completed->sample.id, 0);
+    EXPECT_EQ(second.completed->sample.id, 1);
+    EXPECT_DOUBLE_EQ(second.completed->sample.time, 0.1);
+    EXPECT_EQ(values<double>(second.completed->valueThen, 2), (std::vector<double>{100000.25, 100009}));
+    EXPECT_EQ(values<double>(second.completed->valueNow, 2), (std::vector<double>{100000.5, 100009.5}));
+}
+
+
+TEST_F(SampleStreamTest, AMapAtTheSameTimeCompletesAtOnce)
+{
+    SampleStream s = stream(0, false);
+
+    const auto taken = take(s, 0, 100000, 100003);
+
+    ASSERT_TRUE(taken.completed);
+    EXPECT_EQ(values<double>(taken.completed->sample.target, 2), (std::vector<double>{-1.5, 1.5}));
+    EXPECT_EQ(values<double>(taken.completed->valueThen, 2), (std::vector<double>{100000, 100003}));
+}
+
+
+TEST_F(SampleStreamTest, AGapDropsWhatWaits)
+{
+    SampleStream s = stream(2, true);
+    take(s, 0, 100000, 100003);
+    take(s, 1, 100001, 100004);
+
+    EXPECT_EQ(s.drop(), 2);
+
+    EXPECT_FALSE(take(s, 5, 100002, 100005).completed);
+    EXPECT_FALSE(take(s, 6, 100004, 100003).completed);
+    const auto taken = take(s, 7, 100005, 100001);
+    ASSERT_TRUE(taken.completed);
+    EXPECT_EQ(values<double>(taken.completed->sample.target, 2), (std::vector<double>{3, -4}));
+}
+
+
+TEST_F(SampleStreamTest, AValueThatIsNotFiniteIsLocatedAndSpoilsNoReference)
+{
+    SampleStream s = stream(1, true);
+
+    const auto bad = take(s, 0, 100000, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(bad.fault.field, 1);
+    EXPECT_EQ(bad.fault.row, 1);
+
+    take(s, 1, 100000, 100003);
+    EXPECT_EQ(s.inputReference().back(), 100001.5);
+}
+
+
+TEST_F(SampleStreamTest, ContinuesBitForBitFromItsState)
+{
+    SampleStream whole = stream(2, true), first = stream(2, true), second = stream(2, true);
+    for (SampleStream* s : {&whole, &first})
+    {
+        take(*s, 0, 100000, 100003);
+        take(*s, 1, 100000.7, 100002.1);
+        take(*s, 2, 100001.3, 100002.9);
+    }
+    second.load(first.save(), mesh);
+
+    for (int t = 3; t < 6; ++t)
+    {
+        const auto a = take(whole, t, 100000 + 0.3*t, 100003 - 0.7*t);
+        const auto b = take(second, t, 100000 + 0.3*t, 100003 - 0.7*t);
+        ASSERT_TRUE(a.completed && b.completed);
+        EXPECT_EQ(a.completed->sample.id, b.completed->sample.id);
+        EXPECT_EQ(values<double>(a.completed->sample.input, 9), values<double>(b.completed->sample.input, 9));
+        EXPECT_EQ(values<double>(a.completed->sample.target, 2), values<double>(b.completed->sample.target, 2));
+    }
+}
+
+}
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "InSituTrainer.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace inSitu
+{
+
+//- A host program without a solver: nx × ny cells over a wall, on which a wave of U = (u, v, 0)
+//  and p travels to the right and slowly decays.
+//
+//      y ▲   cells i + nx j, of size 0.5 × 0.25
+//        └─► x          wall below row 0
+class WaveCase
+{
+public:
+
+    explicit WaveCase(int nx = 6, int ny = 5)
+    :
+        nx_(nx),
+        ny_(ny)
+    {}
+
+    //- Everything but the folders
+    TrainingCase theCase() const
+    {
+        std::vector<std::int32_t> owner, neighbour, wallCells;
+        for (int j = 0; j < ny_; ++j)
+        {
+            for (int i = 0; i < nx_; ++i)
+            {
+                const std::int32_t cell = i + nx_*j;
+                if (i + 1 < nx_)
+                {
+                    owner.push_back(cell);
+                    neighbour.push_back(cell + 1);
+                }
+                if (j + 1 < ny_)
+                {
+                    owner.push_back(cell);
+                    neighbour.push_back(cell + nx_);
+                }
+                if (j == 0)
+                {
+                    wallCells.push_back(cell);
+                }
+            }
+        }
+        const auto firstFace = static_cast<std::int32_t>(owner.size());
+        const auto graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces
+        (
+            nx_*ny_, owner, neighbour, {BoundaryPatch{firstFace, wallCells}}
+        ));
+
+        std::vector<double> centres;
+        auto staticFeatures = std::make_shared<std::vector<float>>();
+        for (int row = 0; row < graph->nNodes(); ++row)
+        {
+            const bool wall = row >= graph->nCells();
+            centres.insert(centres.end(), {x(row), wall ? 0 : y(row), 0.05});
+            for (const float feature : {!wall, wall, false, wall, false})
+            {
+                staticFeatures->push_back(feature);
+            }
+        }
+
+        TrainingCase theCase;
+        theCase.mesh.graph = graph;
+        theCase.mesh.geometry = std::make_shared<MeshGeometry>(makeGeometry
+        (
+            *graph, centres, std::vector<double>(graph->nCells(), 0.0125), {0, 1}
+        ));
+        theCase.mesh.staticFeatures = staticFeatures;
+        theCase.fields =
+        {
+            {"U", "volVectorField", 3, {0, 1}, {"Ux", "Uy"}, {0, 1, -1, 0, 0, 0, 0}},
+            {"p", "volScalarField", 1, {0}, {"p"}, {0, 2, -2, 0, 0, 0, 0}}
+        };
+        theCase.inputs = {0, 1};
+        theCase.targets = {0, 1};
+        theCase.topologyFingerprint = "wave" + std::to_string(nx_) + 'x' + std::to_string(ny_);
+        theCase.topologyText = std::to_string(nx_*ny_) + " cells";
+        theCase.placeOfRow = [](std::int64_t row) { return "row " + std::to_string(row); };
+        theCase.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
+        theCase.versions = {"no OpenFOAM"};
+        return theCase;
+    }
+
+    //- The fields at a time; valid until the next call
+    const std::vector<FieldView<double>>& fields(double time)
+    {
+        const int nRows = nx_*ny_ + nx_;
+        U_.resize(3*nRows);
+        p_.resize(nRows);
+        for (int row = 0; row < nRows; ++row)
+        {
+            const double phase = 2*x(row) - 1.5*time;
+            const double decay = std::exp(-0.02*time);
+            const bool wall = row >= nx_*ny_;
+            U_[3*row] = wall ? 0 : 1 + 0.3*decay*std::sin(phase)*std::cos(1.3*y(row));
+            U_[3*row + 1] = wall ? 0 : 0.2*decay*std::cos(phase + y(row));
+            U_[3*row + 2] = 7;
+            p_[row] = 1e5 + decay*std::cos(phase - 0.7*y(row));
+        }
+        views_.resize(2);
+        views_[0] = view(U_, 3);
+        views_[1] = view(p_, 1);
+        return views_;
+    }
+
+    std::vector<double>& p() { return p_; }
+
+private:
+
+    double x(int row) const { return 0.25 + 0.5*(row % nx_); }
+    double y(int row) const { return 0.125 + 0.25*(row % (nx_*ny_)/nx_); }
+
+    FieldView<double> view(const std::vector<double>& values, std::size_t nComponents) const
+    {
+        const std::size_t cells = nComponents*nx_*ny_;
+        return {{values.data(), cells}, {{values.data() + cells, nComponents*nx_}}};
+    }
+
+    int nx_;
+    int ny_;
+    std::vector<double> U_;
+    std::vector<double> p_;
+    std::vector<FieldView<double>> views_;
+};
+
+}
