@@ -81,7 +81,13 @@ Node flattened(const Node& block, const std::string& name)
             }
             for (const auto& parameter : value.entries)
             {
-                addUnique(result, keyOf(parameter.first), parameter.second);
+                const std::string parameterKey = keyOf(parameter.first);
+                Node parameterValue = parameter.second;
+                if (parameterKey == "reduction")
+                {
+                    parameterValue.text = plain(parameterValue.text);
+                }
+                addUnique(result, parameterKey, std::move(parameterValue));
             }
         }
         else
@@ -133,15 +139,6 @@ void readGeneral(const Node& block, TrainingFile& file)
 }
 
 
-//- Our loss is a mean already; another reduction is left for the schema to refuse
-void dropMean(Node& loss)
-{
-    const Node* const reduction = loss.find("reduction");
-    if (reduction && plain(scalarText(*reduction, "loss.reduction")) == "mean")
-    {
-        loss.take("reduction");
-    }
-}
 
 }
 
@@ -201,12 +198,7 @@ TrainingFile fromTorchFort(const Node& written)
         }
         else if (contains(blocks, name))
         {
-            Node block = flattened(value, name);
-            if (name == "loss")
-            {
-                dropMean(block);
-            }
-            addUnique(file.training, camelCase(name), std::move(block));
+            addUnique(file.training, camelCase(name), flattened(value, name));
         }
         else
         {

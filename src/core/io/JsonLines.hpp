@@ -8,7 +8,8 @@
 namespace inSitu
 {
 
-//- One JSON object, built key by key. Non-finite numbers become null, as JSON has none.
+//- One JSON object, built key by key. Non-finite numbers become null, as JSON has none;
+//  doubles are written in the shortest form that reads back as the same bits.
 class JsonObject
 {
 public:
@@ -32,8 +33,9 @@ private:
 };
 
 
-//- Appends one flushed object per line. A fault of the disk is reported once by good() and
-//  never thrown: metrics must not end a run.
+//- Appends one object per line, each handed to the system at once. A fault of the disk makes
+//  good() false and is never thrown: metrics must not end a run. Later objects are tried
+//  again; each begins a line of its own, also after half a line of a run that was killed.
 class JsonLines
 {
 public:
@@ -46,12 +48,14 @@ public:
 
     void write(const JsonObject& object);
 
+    //- False if any object was lost, or the file could not be opened
     bool good() const { return good_; }
 
 private:
 
     std::FILE* file_;
     bool good_;
+    bool insideLine_;
 };
 
 }

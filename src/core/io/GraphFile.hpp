@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "sample/Sample.hpp"
+
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+//- Write the graph that an artifact works on, for use outside the solver (HDF5):
+//      edge_index   [2, E] int64: senders, then receivers
+//      edges        [E, F] double, not divided by a length; attribute names "dx dy length"
+//      static       [N, S] float, further columns of the nodes; attribute names
+//      centres      [N, 3] double, m: of cells, then of boundary faces
+//      cell_volumes [nCells] double, m3
+//      n_nodes n_cells n_boundary n_edges, int64
+//  and the root's attribute kind "mesh_graph". staticColumns are the names of static's
+//  columns. Prepared beside, synced and renamed. Throws Error.
+void writeGraphFile(const std::string& path, const MeshState& mesh,
+    const std::vector<std::string>& staticColumns);
+
+}
