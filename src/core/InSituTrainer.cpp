@@ -60,6 +60,10 @@ InSituTrainer::InSituTrainer
     impl_->comm = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
+    for (const std::string& note : impl_->settings.notes)
+    {
+        impl_->info(note);
+    }
 }
 
 

@@ -39,17 +39,17 @@ const std::string base = R"(
 inputs: [U, p]
 targets: [U, p]
 horizon: 2
-report_interval: 5
-n_threads: 2
+reportInterval: 5
+nThreads: 2
 )";
 
 const std::string training = R"(
 training:
   seed: 7
-  batch_size: 2
-  model: {type: meshGraphNet, processor_size: 2, hidden_size: 12}
-  optimizer: {type: adam, learning_rate: 3e-3, grad_accumulation_steps: 3}
-  lr_scheduler: {type: exponential, gamma: 0.99}
+  batchSize: 2
+  model: {type: meshGraphNet, processorSize: 2, hiddenSize: 12}
+  optimizer: {type: adam, learningRate: 3e-3, gradAccumulationSteps: 3}
+  lrScheduler: {type: exponential, gamma: 0.99}
 )";
 
 
@@ -65,9 +65,7 @@ protected:
 
     Node block(const std::string& text) const
     {
-        const std::string path = top + "/block.yaml";
-        std::ofstream(path) << text;
-        return readYamlFile(path);
+        return parseYaml(text, "controlDict");
     }
 
     std::unique_ptr<InSituTrainer> make(const std::string& text, WaveCase& host, const std::string& leg,
@@ -177,7 +175,7 @@ TEST_F(InSituTrainerTest, NumberOfThreadsDoesNotChangeABit)
     {
         WaveCase host;
         std::string text = base + training;
-        text.replace(text.find("n_threads: 2"), 12, std::string("n_threads: ") + threads);
+        text.replace(text.find("nThreads: 2"), 11, std::string("nThreads: ") + threads);
         auto trainer = make(text, host, threads);
         run(*trainer, host, 1, 40);
         write(*trainer, 40);
@@ -236,7 +234,7 @@ TEST_F(InSituTrainerTest, RefusesAnotherMeshOrModelAndNamesTheDifference)
     EXPECT_NE(complaint(base + training, other).find("another mesh"), std::string::npos);
 
     std::string wider = base + training;
-    wider.replace(wider.find("hidden_size: 12"), 15, "hidden_size: 16");
+    wider.replace(wider.find("hiddenSize: 12"), 14, "hiddenSize: 16");
     EXPECT_NE(complaint(wider, host).find("training.model.hiddenSize: 12 -> 16"), std::string::npos);
 
     // A learning rate is applied, and said
@@ -364,7 +362,7 @@ TEST_F(InSituTrainerTest, MisspeltKeysAreErrorsWithAProposal)
 
     EXPECT_NE(message(base + "horizont: 3\n").find("horizon"), std::string::npos);
     EXPECT_NE(message(base + "training: {optimizer: {type: adm}}\n").find("adam"), std::string::npos);
-    EXPECT_NE(message(base + "buffer: {capacity: 4}\ntraining: {batch_size: 5}\n").find("batchSize 5"),
+    EXPECT_NE(message(base + "buffer: {capacity: 4}\ntraining: {batchSize: 5}\n").find("batchSize 5"),
         std::string::npos);
 }
 

@@ -19,37 +19,12 @@ bool isUnder(const std::string& path, const std::vector<std::string>& prefixes)
     });
 }
 
-
-// The block with the training file, if one is named, in the place of `training`
-Node withTrainingFile(const Node& block, const std::string& name, const std::string& caseFolder)
-{
-    Node full = block;
-    if (const Node* file = block.find("trainingFile"))
-    {
-        if (block.find("training"))
-        {
-            throw ConfigError(file->file, file->line, name
-                + ": both training and trainingFile are given; keep one of them");
-        }
-        if (file->kind != Node::Kind::scalar || file->text.empty())
-        {
-            throw ConfigError(file->file, file->line, name
-                + ".trainingFile: a file name is needed, such as \"system/surrogate.yaml\"");
-        }
-        const bool absolute = file->text.front() == '/';
-        full.add("training", readYamlFile(absolute ? file->text : caseFolder + '/' + file->text));
-    }
-    return full;
-}
-
 }
 
 
 void Settings::describe(Schema& schema)
 {
     object.describe(schema);
-    schema.key("trainingFile", trainingFile,
-        "YAML file with the block `training`, in its place; relative to the case");
     schema.block("training", "what to learn, and how",
         [this](Schema& inner) { training.describe(inner); });
 }
@@ -64,8 +39,11 @@ Settings readSettings
 )
 {
     Settings settings;
+    Node full = block;
+    settings.notes = insertTrainingFile(full, name, caseFolder);
+
     const auto describe = [&](Schema& schema) { settings.describe(schema); };
-    readConfig(withTrainingFile(block, name, caseFolder), name, describe, hostKeys);
+    readConfig(full, name, describe, hostKeys);
 
     const std::int64_t capacity = settings.object.buffer.capacity;
     const std::int64_t batchSize = settings.training.batchSize;

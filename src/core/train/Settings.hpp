@@ -16,12 +16,14 @@ namespace inSitu
 struct Settings
 {
     ObjectConfig object;
-    std::string trainingFile;       //!< as written; empty: the block is in the dictionary
     TrainingConfig training;
 
     //- Every value in force, path → text, and the same as one line of JSON
     std::map<std::string, std::string> values;
     std::string json;
+
+    //- Entries of a training file that have no effect here, for the log
+    std::vector<std::string> notes;
 
     bool increment() const { return object.target == "increment"; }
 
