@@ -26,8 +26,16 @@ struct ArtifactContent
 //      forward(nodes [N, nInputColumns], static [N, S], edge_index [2, E] int64,
 //              edges [E, F]) -> [N, nOutputs]
 //  nodes are raw field values, static and edges as in graph.h5 (edges undivided), the result
-//  is in physical units (increments or values). The card is the extra file "card.json".
+//  is in physical units (increments or values) and of the type of nodes; rows beyond the
+//  cells have no meaning. Differences and scales are computed in double: give nodes in double
+//  if a field has a large constant part. The card is the extra file "card.json". A user's
+//  TorchScript model is the submodule "network"; parameters of others lie at the root under
+//  attributeName().
 //  Written beside, synced and renamed: a reader never sees half a file. Throws Error.
 void writeArtifact(const std::string& path, const Model& model, const ArtifactContent& content);
+
+//- Attribute of a parameter in the artifact: '.' becomes "__", since TorchScript sources
+//  cannot spell names like "model.0.weight"
+std::string attributeName(const std::string& parameter);
 
 }

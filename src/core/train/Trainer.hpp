@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/StateTree.hpp"
 #include "profile/Profiler.hpp"
 #include "sample/Normaliser.hpp"
 #include "sample/Sample.hpp"
 #include "train/TrainingConfig.hpp"
+
+#include <functional>
 
 namespace inSitu
 {
@@ -26,10 +29,16 @@ struct TrainerLayout
 
 //- Owns model, loss, optimiser and schedule, and makes the training steps. The scales come
 //  from outside, since they belong to the data and not to the network.
+//
+//  Stages of the profiler: assemble, forward, backward, update, predict.
 class Trainer
 {
 public:
 
+    //- Sets the number of torch's own threads for the process: 1 beside models that bring
+    //  their kernels (sums of torch's operators change bits with the number of threads, and
+    //  OpenMP's workers spin between them, next to the solver), that of the pool for a
+    //  user's TorchScript model. pool and profiler outlive the trainer.
     Trainer(const TrainingConfig& config, TrainerLayout layout, std::shared_ptr<Comm> comm,
         ThreadPool& pool, Profiler& profiler);
     ~Trainer();
@@ -51,12 +60,14 @@ public:
         bool finite = true;         //!< false: loss or gradient was not finite, step skipped
     };
 
-    //- One forward and backward pass over the batch; an optimiser step every
-    //  gradAccumulationSteps passes. All samples must share one graph.
+    //- One forward and backward pass over the batch; an optimiser step with the mean of the
+    //  gradients every gradAccumulationSteps finite passes. A pass that is not finite leaves
+    //  no trace but its count. All samples must share one mesh state.
     Step step(const std::vector<Sample>& batch, const Normaliser& normaliser);
 
-    //- Apply what may change during a run (learning rate and other optimiser keys,
-    //  schedule); returns the names of keys that differ and cannot be applied
+    //- Apply what may change during a run: keys of the optimiser, its type excepted, loss,
+    //  schedule. Returns the names of keys that differ and cannot be applied ("model.type",
+    //  "precision"). Keys that the trainer does not use (batchSize) are the caller's.
     std::vector<std::string> reconfigure(const TrainingConfig& config);
 
     std::int64_t nSteps() const;        //!< passes
@@ -66,11 +77,22 @@ public:
 
     //- Remember the current weights as the best so far, with their score (keepBest)
     void keepBest(double skill);
+
+    //- −infinity before the first
     double bestSkill() const;
+
+    //- Call visit with the model holding its best weights, made to fit the present scales
+    //  as followScales() did with the current ones; the current weights are back afterwards.
+    //  Without kept weights visit sees the current ones.
+    void visitBest(const std::function<void(const Model&)>& visit);
 
     //- Weights, optimiser, schedule, accumulated gradients, counters, generators, best weights
     StateTree save() const;
-    void load(const StateTree& state);
+
+    //- Continue bit for bit. An optimiser or schedule of another type than the saved one
+    //  starts afresh; returns a sentence for each. Throws IncompatibleState, naming the first
+    //  difference and with nothing changed, if the tensors of the model are others.
+    std::vector<std::string> load(const StateTree& state);
 
 private:
 

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/Trainer.hpp"
+
+#include "base/Error.hpp"
+#include "config/Flatten.hpp"
+#include "model/TensorState.hpp"
+#include "model/TorchScriptModel.hpp"
+#include "train/BatchAssembler.hpp"
+#include "train/BestWeights.hpp"
+#include "train/FixedChunks.hpp"
+#include "train/GradientBuffer.hpp"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/generated/variable_factories.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace inSitu
+{
+namespace
+{
+
+// Streams of one seed must differ: the weights take the seed itself
+constexpr std::uint64_t noiseStream = 0x9e3779b97f4a7c15ULL;
+
+//- What each cell counts in the loss
+struct LossWeights
+{
+    at::Tensor values;      // [nCells] double
+    double sum = 0;         // over all ranks
+};
+
+using Values = std::map<std::string, std::string>;
+
+bool isUnder(const std::string& path, const std::string& block)
+{
+    return path.compare(0, block.size() + 1, block + '.') == 0;
+}
+
+}
+
+
+struct Trainer::Impl
+{
+    Impl(const TrainingConfig& config, TrainerLayout theLayout, std::shared_ptr<Comm> theComm,
+        ThreadPool& thePool, Profiler& theProfiler);
+
+    void applyOptimizer(const TrainingConfig& config);
+    void applyLoss(const TrainingConfig& config);
+    void applySchedule(const TrainingConfig& config);
+
+    double learningRate() const { return baseRate*schedule->factor(nUpdates); }
+
+    const LossWeights& weightsOn(const MeshState& mesh);
+    LossWeights makeWeights(const MeshState& mesh) const;
+    void addNoise(const GraphBatch& batch);
+    double lossAndGradients(const std::vector<Sample>& batch, const Normaliser& normaliser,
+        std::vector<at::Tensor>& gradients);
+    double update();
+
+    TrainerLayout layout;
+    std::shared_ptr<Comm> comm;
+    ThreadPool& pool;
+    Profiler& profiler;
+    Values values;                      // configuration in force
+
+    std::unique_ptr<Model> model;
+    std::vector<at::Tensor> parameters;
+    std::unique_ptr<Loss> loss;
+    bool weightedByVolume = false;
+    std::unique_ptr<Optimizer> optimizer;
+    double baseRate = 0;
+    std::int64_t accumulationSteps = 1;
+    double maxGradNorm = 0;
+    std::unique_ptr<Schedule> schedule;
+
+    BatchAssembler assembler;
+    Stamped<std::pair<std::shared_ptr<const MeshGeometry>, bool>, LossWeights> weights{"lossWeights"};
+    at::Generator noise;
+    GradientBuffer accumulated;
+    double lossSum = 0;                 // over the accumulated passes
+    std::int64_t nSteps = 0;
+    std::int64_t nUpdates = 0;
+    BestWeights best;
+};
+
+
+Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
+    std::shared_ptr<Comm> theComm, ThreadPool& thePool, Profiler& theProfiler)
+:
+    layout(std::move(theLayout)),
+    comm(std::move(theComm)),
+    pool(thePool),
+    profiler(theProfiler),
+    values(flatten(config.written())),
+    model(config.model->build(layout.shape, config.arithmetic(),
+        static_cast<std::uint64_t>(config.seed), pool)),
+    parameters(model->parameters()),
+    assembler(layout.nInputColumns, layout.shape.nNodeFeatures - layout.nInputColumns,
+        layout.shape.nOutputs, layout.edgeScale, config.arithmetic(), pool),
+    noise(at::detail::createCPUGenerator(static_cast<std::uint64_t>(config.seed) ^ noiseStream))
+{
+    const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
+    at::set_num_threads(isScripted ? pool.nThreads() : 1);
+
+    applyOptimizer(config);
+    applyLoss(config);
+    applySchedule(config);
+}
+
+
+void Trainer::Impl::applyOptimizer(const TrainingConfig& config)
+{
+    std::unique_ptr<Optimizer> next = config.optimizer->build(parameters);
+    if (optimizer)
+    {
+        next->load(optimizer->save());
+    }
+    optimizer = std::move(next);
+    baseRate = config.optimizer->learningRate;
+    accumulationSteps = config.optimizer->gradAccumulationSteps;
+    maxGradNorm = config.optimizer->maxGradNorm;
+}
+
+
+void Trainer::Impl::applyLoss(const TrainingConfig& config)
+{
+    loss = config.loss->build(pool);
+    weightedByVolume = config.loss->weights == "volume";
+}
+
+
+void Trainer::Impl::applySchedule(const TrainingConfig& config)
+{
+    schedule = config.schedule->build(baseRate);
+}
+
+
+const LossWeights& Trainer::Impl::weightsOn(const MeshState& mesh)
+{
+    return weights.get({mesh.geometry, weightedByVolume}, [&] { return makeWeights(mesh); });
+}
+
+
+LossWeights Trainer::Impl::makeWeights(const MeshState& mesh) const
+{
+    const auto nCells = static_cast<std::size_t>(mesh.graph->nCells());
+    std::vector<double> cells = layout.cellMask;
+    cells.resize(layout.cellMask.empty() ? nCells : cells.size(), 1.0);
+
+    const std::vector<double>& volumes = mesh.geometry->cellVolumes;
+    if (cells.size() != nCells || (weightedByVolume && volumes.size() != nCells))
+    {
+        throw Error("the mesh has " + std::to_string(nCells) + " cells, but there are "
+            + std::to_string(cells.size()) + " entries of the zone of the loss and "
+            + std::to_string(volumes.size()) + " volumes");
+    }
+    for (std::size_t i = 0; weightedByVolume && i < nCells; ++i)
+    {
+        cells[i] *= volumes[i];
+    }
+
+    LossWeights result;
+    result.values = at::tensor(cells, at::kDouble);
+    result.sum = std::accumulate(cells.begin(), cells.end(), 0.0);
+    comm->sum(Span<double>(&result.sum, 1));
+    if (!(result.sum > 0))
+    {
+        throw Error("the weights of the loss add up to " + std::to_string(result.sum)
+            + "; choose a cellZone that has cells");
+    }
+    return result;
+}
+
+
+void Trainer::Impl::addNoise(const GraphBatch& batch)
+{
+    const std::int64_t nCells = batch.graph->nCells();
+    at::Tensor inputs = batch.nodes.narrow(1, 0, nCells).narrow(2, 0, layout.nInputColumns);
+    inputs.add_(at::normal(0.0, layout.noise, inputs.sizes(), noise, inputs.options()));
+}
+
+
+double Trainer::Impl::lossAndGradients(const std::vector<Sample>& batch,
+    const Normaliser& normaliser, std::vector<at::Tensor>& gradients)
+{
+    GraphBatch inputs;
+    at::Tensor targets;
+    {
+        const ScopedTimer timer(profiler, "assemble");
+        inputs = assembler.inputs(batch, normaliser.input());
+        targets = assembler.targets(batch, normaliser.target());
+        if (layout.noise > 0)
+        {
+            addNoise(inputs);
+        }
+    }
+
+    at::Tensor value;
+    {
+        const ScopedTimer timer(profiler, "forward");
+        const LossWeights& cells = weightsOn(batch.front().mesh);
+        model->train(true);
+        value = (*loss)(model->forward(inputs), targets, cells.values, cells.sum);
+    }
+    double sum = value.item<double>();
+    comm->sum(Span<double>(&sum, 1));
+
+    if (std::isfinite(sum))
+    {
+        const ScopedTimer timer(profiler, "backward");
+        gradients = torch::autograd::grad({value}, parameters, {}, false, false, true);
+    }
+    return sum;
+}
+
+
+//- An optimiser step with the accumulated gradients; returns their norm before clipping
+double Trainer::Impl::update()
+{
+    const double metric = lossSum/static_cast<double>(accumulated.count());
+    const std::vector<at::Tensor> gradients = accumulated.takeMean();
+    lossSum = 0;
+
+    const double norm = gradientNorm(gradients, pool);
+    const double shortening = maxGradNorm/(norm + 1e-6);    // as torch's clip_grad_norm_
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+    {
+        if (maxGradNorm > 0 && shortening < 1 && gradients[i].defined())
+        {
+            gradients[i].mul_(shortening);
+        }
+        parameters[i].mutable_grad() = gradients[i];
+    }
+
+    optimizer->setLearningRate(learningRate());
+    optimizer->step();
+    for (at::Tensor& parameter : parameters)
+    {
+        parameter.mutable_grad().reset();
+    }
+
+    ++nUpdates;
+    schedule->observe(metric);
+    return norm;
+}
+
+
+Trainer::Trainer(const TrainingConfig& config, TrainerLayout layout, std::shared_ptr<Comm> comm,
+    ThreadPool& pool, Profiler& profiler)
+:
+    impl_(std::make_unique<Impl>(config, std::move(layout), std::move(comm), pool, profiler))
+{}
+
+
+Trainer::~Trainer() = default;
+
+
+void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction)
+{
+    const ScopedTimer timer(impl_->profiler, "predict");
+    const at::NoGradGuard noGradients;
+
+    impl_->model->train(false);
+    const GraphBatch batch = impl_->assembler.inputs({sample}, normaliser.input());
+    const at::Tensor output = impl_->model->forward(batch).contiguous();
+
+    const Scaling scaling = normaliser.target();
+    const std::int64_t nColumns = impl_->layout.shape.nOutputs;
+    AT_DISPATCH_FLOATING_TYPES(output.scalar_type(), "physical", [&]
+    {
+        const auto* values = output.const_data_ptr<scalar_t>();
+        forChunks(impl_->pool, batch.graph->nCells()*nColumns,
+            [&](std::int64_t first, std::int64_t last, int)
+            {
+                for (std::int64_t i = first; i < last; ++i)
+                {
+                    const auto c = static_cast<std::size_t>(i % nColumns);
+                    prediction[static_cast<std::size_t>(i)] =
+                        static_cast<double>(values[i])*scaling.scale[c] + scaling.shift[c];
+                }
+            });
+    });
+}
+
+
+void Trainer::followScales(const Scaling& before, const Scaling& after)
+{
+    if (before.shift == after.shift && before.scale == after.scale)
+    {
+        return;
+    }
+    std::vector<double> factor(before.scale.size());
+    std::vector<double> shift(before.scale.size());
+    for (std::size_t c = 0; c < factor.size(); ++c)
+    {
+        factor[c] = before.scale[c]/after.scale[c];
+        shift[c] = (before.shift[c] - after.shift[c])/after.scale[c];
+    }
+    if (impl_->model->rescaleOutput(factor, shift))
+    {
+        impl_->best.rescale(factor, shift);
+    }
+}
+
+
+Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& normaliser)
+{
+    Impl& self = *impl_;
+    ++self.nSteps;
+
+    std::vector<at::Tensor> gradients;
+    Step step;
+    step.learningRate = self.learningRate();
+    step.loss = self.lossAndGradients(batch, normaliser, gradients);
+
+    const ScopedTimer timer(self.profiler, "update");
+    step.gradientNorm = gradientNorm(gradients, self.pool);
+    step.finite = std::isfinite(step.loss) && std::isfinite(step.gradientNorm);
+    if (!step.finite)
+    {
+        return step;
+    }
+
+    self.accumulated.add(gradients);
+    self.lossSum += step.loss;
+    if (self.accumulated.count() >= self.accumulationSteps)
+    {
+        step.gradientNorm = self.update();
+        step.updated = true;
+    }
+    return step;
+}
+
+
+std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
+{
+    Impl& self = *impl_;
+    const Values next = flatten(config.written());
+    const bool sameOptimizer = next.at("optimizer.type") == self.values.at("optimizer.type");
+    const bool sameSchedule = next.at("lrScheduler.type") == self.values.at("lrScheduler.type");
+
+    std::vector<std::string> refused;
+    std::vector<ConfigDifference> applied;
+    for (ConfigDifference& difference : differences(self.values, next))
+    {
+        const std::string& path = difference.path;
+        const bool fixed = path == "device" || path == "precision" || path == "seed"
+            || isUnder(path, "model") || (isUnder(path, "optimizer") && !sameOptimizer);
+        if (fixed)
+        {
+            refused.push_back(path);
+        }
+        else
+        {
+            applied.push_back(std::move(difference));
+        }
+    }
+
+    self.applyLoss(config);
+    if (sameOptimizer)
+    {
+        self.applyOptimizer(config);
+    }
+    const StateTree progress = self.schedule->save();
+    self.applySchedule(config);
+    if (sameSchedule)
+    {
+        self.schedule->load(progress);
+    }
+
+    for (const ConfigDifference& difference : applied)
+    {
+        if (difference.after == "-")
+        {
+            self.values.erase(difference.path);
+        }
+        else
+        {
+            self.values[difference.path] = difference.after;
+        }
+    }
+    return refused;
+}
+
+
+std::int64_t Trainer::nSteps() const
+{
+    return impl_->nSteps;
+}
+
+
+std::int64_t Trainer::nUpdates() const
+{
+    return impl_->nUpdates;
+}
+
+
+Model& Trainer::model()
+{
+    return *impl_->model;
+}
+
+
+void Trainer::keepBest(double skill)
+{
+    impl_->best.keep(*impl_->model, impl_->layout.shape.nOutputs, skill);
+}
+
+
+double Trainer::bestSkill() const
+{
+    return impl_->best.skill();
+}
+
+
+void Trainer::visitBest(const std::function<void(const Model&)>& visit)
+{
+    impl_->best.visit(*impl_->model, visit);
+}
+
+
+StateTree Trainer::save() const
+{
+    const Impl& self = *impl_;
+    StateTree state;
+    state.putInt("nSteps", self.nSteps);
+    state.putInt("nUpdates", self.nUpdates);
+    state.putTree("model", saveTensors(self.model->namedTensors()));
+    state.putText("optimizerType", self.values.at("optimizer.type"));
+    state.putTree("optimizer", self.optimizer->save());
+    state.putText("scheduleType", self.values.at("lrScheduler.type"));
+    state.putTree("schedule", self.schedule->save());
+    state.putTree("accumulated", self.accumulated.save());
+    state.putDouble("lossSum", self.lossSum);
+    state.put("noiseGenerator", bytesOfGenerator(self.noise));
+    state.putTree("best", self.best.save(*self.model));
+
+    const std::vector<std::uint8_t> modelGenerator = self.model->generatorState();
+    if (!modelGenerator.empty())
+    {
+        state.put("modelGenerator", modelGenerator);
+    }
+    return state;
+}
+
+
+std::vector<std::string> Trainer::load(const StateTree& state)
+{
+    Impl& self = *impl_;
+    std::vector<std::string> notes;
+
+    const std::vector<at::Tensor> tensors =
+        readTensors(state.subTree("model"), self.model->namedTensors());
+    BestWeights best = BestWeights::from(state.subTree("best"), *self.model);
+    GradientBuffer accumulated =
+        GradientBuffer::from(state.subTree("accumulated"), self.parameters);
+    const double lossSum = state.getDouble("lossSum");
+    const std::int64_t nSteps = state.getInt("nSteps");
+    const std::int64_t nUpdates = state.getInt("nUpdates");
+
+    const std::string& optimizerType = self.values.at("optimizer.type");
+    if (state.getText("optimizerType") == optimizerType)
+    {
+        self.optimizer->load(state.subTree("optimizer"));
+    }
+    else
+    {
+        notes.push_back("the optimiser starts afresh: it was " + state.getText("optimizerType")
+            + " and is " + optimizerType + " now");
+    }
+    const std::string& scheduleType = self.values.at("lrScheduler.type");
+    if (state.getText("scheduleType") == scheduleType)
+    {
+        self.schedule->load(state.subTree("schedule"));
+    }
+    else
+    {
+        notes.push_back("the schedule has no history: it was " + state.getText("scheduleType")
+            + " and is " + scheduleType + " now");
+    }
+
+    restoreTensors(*self.model, tensors);
+    self.best = std::move(best);
+    self.accumulated = std::move(accumulated);
+    self.lossSum = lossSum;
+    self.nSteps = nSteps;
+    self.nUpdates = nUpdates;
+    setGenerator(self.noise, state.get<std::uint8_t>("noiseGenerator"));
+    if (state.has("modelGenerator"))
+    {
+        self.model->setGeneratorState(state.get<std::uint8_t>("modelGenerator"));
+    }
+    return notes;
+}
+
+}
