@@ -138,8 +138,6 @@ void readGeneral(const Node& block, TrainingFile& file)
     }
 }
 
-
-
 }
 
 
