@@ -1,0 +1,122 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+
+\*---------------------------------------------------------------------------*/
+
+#include "runPaths.H"
+#include "OSspecific.H"
+#include "Time.H"
+#include "functionObject.H"
+#include "polyMesh.H"
+
+// * * * * * * * * * * * * * * * Global Functions  * * * * * * * * * * * * * //
+
+Foam::fileName Foam::functionObjects::runPaths::objectFolder
+(
+    const polyMesh& mesh,
+    const word& object
+)
+{
+    fileName folder(mesh.time().globalPath()/functionObject::outputPrefix);
+    if (mesh.name() != polyMesh::defaultRegion)
+    {
+        folder /= mesh.name();
+    }
+    folder /= object;
+    folder.clean();
+    return folder;
+}
+
+
+Foam::fileName Foam::functionObjects::runPaths::newRunFolder
+(
+    const polyMesh& mesh,
+    const word& object
+)
+{
+    const fileName first
+    (
+        objectFolder(mesh, object)
+      / Time::timeName(mesh.time().startTime().value())
+    );
+
+    fileName folder(first);
+    for (label i = 1; isDir(folder); ++i)
+    {
+        folder = first + '_' + Foam::name(i);
+    }
+    return folder;
+}
+
+
+Foam::fileName Foam::functionObjects::runPaths::checkpointFolder
+(
+    const polyMesh& mesh,
+    const word& object,
+    const word& timeName
+)
+{
+    const IOobject io
+    (
+        object,
+        timeName,
+        "uniform",
+        mesh,
+        IOobject::NO_READ,
+        IOobject::NO_WRITE,
+        false
+    );
+    return fileHandler().objectPath(io, word::null);
+}
+
+
+std::vector<inSitu::CheckpointPlace> Foam::functionObjects::runPaths::checkpoints
+(
+    const polyMesh& mesh,
+    const word& object,
+    const scalar latest
+)
+{
+    const Time& runTime = mesh.time();
+
+    // Names of times are rounded
+    const scalar tolerance = 0.5*runTime.deltaTValue();
+
+    std::vector<inSitu::CheckpointPlace> places;
+    const instantList times(runTime.times());
+    forAllReverse(times, i)
+    {
+        const instant& time = times[i];
+        if (time.name() != runTime.constant() && time.value() <= latest + tolerance)
+        {
+            const fileName folder(checkpointFolder(mesh, object, time.name()));
+            if (isDir(folder))
+            {
+                places.push_back({time.value(), folder});
+            }
+        }
+    }
+    return places;
+}
+
+// ************************************************************************* //
