@@ -311,8 +311,9 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
     }
 
     const bool continuous = sameTime(place.time, theCase.startTime);
-    loop->load(checkpoint.state.subTree("loop"),
+    const std::vector<std::string> notes = loop->load(checkpoint.state.subTree("loop"),
         checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
+    changes.insert(changes.end(), notes.begin(), notes.end());
 
     info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
         + std::to_string(loop->trainer().nSteps()) + " training steps"
@@ -362,7 +363,6 @@ void InSituTrainer::Impl::writeModel()
         return;
     }
 
-    const Trainer& trainer = loop->trainer();
     ArtifactContent content;
     content.nInputColumns = loop->stream().layout().input.nColumns;
     content.input = loop->normaliser().input();
@@ -371,9 +371,12 @@ void InSituTrainer::Impl::writeModel()
     content.targetReference = loop->stream().targetReference();
     content.edgeScale = theCase.mesh.geometry->meanEdgeLength;
     content.card = modelCard(name, settings, theCase,
-        {loop->nSamples(), trainer.nSteps(), loop->trainer().model().nParameters()});
+        {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
 
-    writeArtifact(theCase.stableFolder + "/model.pt", loop->trainer().model(), content);
+    loop->trainer().visitBest([&](const Model& model)
+    {
+        writeArtifact(theCase.stableFolder + "/model.pt", model, content);
+    });
     writeGraphFile(theCase.stableFolder + "/graph.h5", theCase.mesh, theCase.staticColumns);
 }
 

@@ -68,6 +68,18 @@ std::size_t affordable(const Settings& settings, std::size_t bytesPerSample)
 }
 
 
+// Time that went into learning so far, s: all stages of Trainer
+double secondsInTraining(const Profiler& profiler)
+{
+    double sum = 0;
+    for (const char* stage : {"assemble", "forward", "backward", "update", "predict"})
+    {
+        sum += profiler.seconds(stage);
+    }
+    return sum;
+}
+
+
 template<class T>
 Span<const T> rowsOf(const SlotPool::Handle& slot, std::int64_t nRows, int nColumns)
 {
@@ -257,7 +269,7 @@ void LearningLoop::train(const Sample& sample)
     }
     for (std::int64_t k = 0; k < settings_.training.stepsPerExecute; ++k)
     {
-        if (!budget_.allows(profiler_.seconds("train") + profiler_.seconds("predict")))
+        if (budget_.limited() && !budget_.allows(secondsInTraining(profiler_)))
         {
             ++dropped_["budget"];
             return;
@@ -371,8 +383,16 @@ StateTree LearningLoop::saveReplay() const
 }
 
 
-void LearningLoop::load(const StateTree& state, const StateTree* replay, bool continuous)
+std::vector<std::string> LearningLoop::load
+(
+    const StateTree& state,
+    const StateTree* replay,
+    bool continuous
+)
 {
+    // The one part that may refuse comes first
+    const std::vector<std::string> notes = trainer_->load(state.subTree("trainer"));
+
     executions_ = state.getInt("executions");
     lossSum_ = state.getDouble("lossSum");
     lossCount_ = state.getInt("lossCount");
@@ -387,8 +407,8 @@ void LearningLoop::load(const StateTree& state, const StateTree* replay, bool co
     normaliser_.load(state.subTree("normaliser"));
     replay_.load(state.subTree("replay"), replay, case_.mesh, stream_.inputSlots(),
         stream_.targetSlots());
-    trainer_->load(state.subTree("trainer"));
     skill_.load(state.subTree("skill"));
+    return notes;
 }
 
 

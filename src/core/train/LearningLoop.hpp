@@ -68,8 +68,9 @@ public:
     StateTree saveReplay() const;
 
     //- replay == nullptr: the buffer fills anew. continuous: the state belongs to the start
-    //  time; otherwise pending snapshots are dropped.
-    void load(const StateTree& state, const StateTree* replay, bool continuous);
+    //  time; otherwise pending snapshots are dropped. Returns a sentence for each part that
+    //  starts afresh since its type has changed.
+    std::vector<std::string> load(const StateTree& state, const StateTree* replay, bool continuous);
 
 private:
 
