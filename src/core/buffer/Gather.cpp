@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 namespace inSitu
@@ -14,119 +13,172 @@ namespace inSitu
 namespace
 {
 
-// Rows converted at once: a constant, so that the inner loops have a known length and are
-// vectorised by any compiler
-constexpr int tileRows = 64;
-
 // Rows of all fields that are written before going on: they stay in the nearest caches
-constexpr std::int64_t bandRows = 2048;
+constexpr std::int64_t bandRows = 1024;
 
-constexpr int maxComponents = 9;
+// Values handled at once
+constexpr int lanes = 4;
+
+template<class T> struct Lanes;
+template<> struct Lanes<float> { typedef float type __attribute__((vector_size(16))); };
+template<> struct Lanes<double> { typedef double type __attribute__((vector_size(32))); };
+template<> struct Lanes<std::uint32_t>
+{
+    typedef std::uint32_t type __attribute__((vector_size(16)));
+};
+template<> struct Lanes<std::uint64_t>
+{
+    typedef std::uint64_t type __attribute__((vector_size(32)));
+};
 
 template<class Value>
 using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
 
-template<class Value>
-constexpr Bits<Value> exponentMask()
-{
-    return sizeof(Value) == 4
-      ? static_cast<Bits<Value>>(0x7f800000U)
-      : static_cast<Bits<Value>>(0x7ff0000000000000ULL);
-}
 
-
-// Part of a field that lies in one piece of memory, and where it goes
+// Neighbouring columns that come from neighbouring components, in one piece of memory
 template<class Scalar, class Value>
 struct Strip
 {
-    const Scalar* source;       // [n, nComponents]
-    Value* target;              // [n, stride], first column of the block
-    std::int64_t n;
-    int stride;
-    const double* reference;    // per column of the block
-    const ColumnBlock* block;
+    const Scalar* source;       // first component of the first row
+    std::int64_t sourceStride;  // components of the field
+    Value* target;              // first column of the first row
+    std::int64_t targetStride;  // columns of the snapshot
+    std::int64_t nRows;
+    const double* reference;    // [width]
+    int width;                  // 1 to 4 columns
+    bool mayOverlap;            // columns up to the fourth are written later by others
 };
 
 
-// out[i] = Value(source[i] − shift[i]); true if one of them is not finite
-template<class Scalar, class Value, int count>
-[[gnu::always_inline]] inline bool convert
-(
-    const Scalar* __restrict source,
-    const double* __restrict shift,
-    Value* __restrict out
-)
+// Whether something was not finite: a sum is finite only if all that went into it was. A sum
+// that overflows is a false alarm, which costs a second look and nothing else.
+template<class Value>
+class Watch
 {
-    for (int i = 0; i < count; ++i)
+public:
+
+    [[gnu::always_inline]] void see(const typename Lanes<Value>::type& values)
     {
-        out[i] = static_cast<Value>(static_cast<double>(source[i]) - shift[i]);
+        sum_ += values;
     }
 
-    // All bits of the exponent set: infinite or not a number
-    constexpr Bits<Value> mask = exponentMask<Value>();
-    Bits<Value> bad = 0;
-    for (int i = 0; i < count; ++i)
+    [[gnu::always_inline]] bool alarm() const
     {
-        Bits<Value> bits;
-        std::memcpy(&bits, out + i, sizeof(bits));
-        bad |= (bits & mask) == mask ? ~Bits<Value>(0) : Bits<Value>(0);
+        const Value sum = (sum_[0] + sum_[1]) + (sum_[2] + sum_[3]);
+        return !(sum - sum == 0);
     }
-    return bad != 0;
+
+private:
+
+    typename Lanes<Value>::type sum_ = {};
+};
+
+
+// Value(source[i] − shift[i]) for four neighbours
+template<class Scalar, class Value>
+[[gnu::always_inline]] inline void convert
+(
+    const Scalar* source,
+    const Lanes<double>::type& shift,
+    typename Lanes<Value>::type& out
+)
+{
+    typename Lanes<Scalar>::type values;
+    std::memcpy(&values, source, sizeof(values));
+    out = __builtin_convertvector
+    (
+        __builtin_convertvector(values, Lanes<double>::type) - shift,
+        typename Lanes<Value>::type
+    );
 }
 
 
-template<class Scalar, class Value, int nComponents>
-[[gnu::always_inline]] inline bool gatherStrip(const Strip<Scalar, Value>& strip)
+template<class Scalar, class Value>
+[[gnu::always_inline]] inline bool convertRow(const Strip<Scalar, Value>& strip, std::int64_t row)
 {
-    constexpr int tileValues = tileRows*nComponents;
-    const int nColumns = static_cast<int>(strip.block->components.size());
-
-    alignas(64) double shift[tileValues];
-    alignas(64) Value tile[tileValues];
-    alignas(64) Scalar rest[tileValues] = {};
-
-    std::fill(shift, shift + tileValues, 0.0);
-    for (int k = 0; k < nColumns; ++k)
+    bool good = true;
+    for (int i = 0; i < strip.width; ++i)
     {
-        for (int row = 0; row < tileRows; ++row)
-        {
-            shift[row*nComponents + strip.block->components[k]] = strip.reference[k];
-        }
+        const double value = strip.source[row*strip.sourceStride + i];
+        const Value difference = static_cast<Value>(value - strip.reference[i]);
+        strip.target[row*strip.targetStride + i] = difference;
+        good &= difference - difference == 0;
+    }
+    return !good;
+}
+
+
+// width columns are kept of the four that are read and, with written = 4, stored
+template<class Scalar, class Value, int width, int written>
+[[gnu::always_inline]] inline bool gatherColumns(const Strip<Scalar, Value>& strip)
+{
+    Lanes<double>::type shift = {};
+    for (int i = 0; i < width; ++i)
+    {
+        shift[i] = strip.reference[i];
     }
 
-    bool bad = false;
-    for (std::int64_t first = 0; first < strip.n; first += tileRows)
-    {
-        const int rows = static_cast<int>(std::min<std::int64_t>(tileRows, strip.n - first));
-        const Scalar* source = strip.source + first*nComponents;
-        if (rows < tileRows)
-        {
-            std::copy(source, source + rows*nComponents, rest);
-            source = rest;
-        }
-        bad |= convert<Scalar, Value, tileValues>(source, shift, tile);
+    // Reading and writing four columns must not leave the memory of field and snapshot: the
+    // last three rows go one by one
+    const std::int64_t last = strip.nRows - (width < lanes ? lanes : 1);
 
-        Value* target = strip.target + first*strip.stride;
-        if (nColumns == nComponents)
+    Watch<Value> watch;
+    std::int64_t row = 0;
+    const std::int64_t sourceStride = strip.sourceStride;
+    const std::int64_t targetStride = strip.targetStride;
+    const Scalar* source = strip.source;
+    Value* target = strip.target;
+    for (; row + lanes - 1 <= last; row += lanes)
+    {
+        typename Lanes<Value>::type values[lanes];
+        #pragma GCC unroll 4
+        for (int i = 0; i < lanes; ++i)
         {
-            for (int row = 0; row < rows; ++row)
-            {
-                std::memcpy(target + row*static_cast<std::int64_t>(strip.stride),
-                    tile + row*nComponents, nComponents*sizeof(Value));
-            }
+            convert<Scalar, Value>(source + i*sourceStride, shift, values[i]);
+            std::memcpy(target + i*targetStride, &values[i], written*sizeof(Value));
         }
-        else
+        watch.see((values[0] + values[1]) + (values[2] + values[3]));
+        source += lanes*sourceStride;
+        target += lanes*targetStride;
+    }
+
+    bool bad = watch.alarm();
+    for (; row < strip.nRows; ++row)
+    {
+        bad |= convertRow(strip, row);
+    }
+    return bad;
+}
+
+
+// A field of one component: four rows are neighbours
+template<class Scalar, class Value>
+[[gnu::always_inline]] inline bool gatherScalars(const Strip<Scalar, Value>& strip)
+{
+    const double reference = strip.reference[0];
+    const Lanes<double>::type shift = {reference, reference, reference, reference};
+
+    Watch<Value> watch;
+    std::int64_t row = 0;
+    const std::int64_t stride = strip.targetStride;
+    Value* target = strip.target;
+    for (; row + lanes <= strip.nRows; row += lanes)
+    {
+        typename Lanes<Value>::type values;
+        convert<Scalar, Value>(strip.source + row, shift, values);
+        watch.see(values);
+        #pragma GCC unroll 4
+        for (int i = 0; i < lanes; ++i)
         {
-            for (int k = 0; k < nColumns; ++k)
-            {
-                const Value* from = tile + strip.block->components[k];
-                for (int row = 0; row < rows; ++row)
-                {
-                    target[row*static_cast<std::int64_t>(strip.stride) + k] =
-                        from[row*nComponents];
-                }
-            }
+            target[i*stride] = values[i];
         }
+        target += lanes*stride;
+    }
+
+    bool bad = watch.alarm();
+    for (; row < strip.nRows; ++row)
+    {
+        bad |= convertRow(strip, row);
     }
     return bad;
 }
@@ -135,12 +187,26 @@ template<class Scalar, class Value, int nComponents>
 template<class Scalar, class Value>
 [[gnu::always_inline]] inline bool gatherAny(const Strip<Scalar, Value>& strip)
 {
-    switch (strip.block->nComponents)
+    if (strip.sourceStride == 1)
     {
-        case 1: return gatherStrip<Scalar, Value, 1>(strip);
-        case 3: return gatherStrip<Scalar, Value, 3>(strip);
-        case 6: return gatherStrip<Scalar, Value, 6>(strip);
-        default: return gatherStrip<Scalar, Value, 9>(strip);
+        return gatherScalars(strip);
+    }
+    switch (strip.width)
+    {
+        case 1:
+            return strip.mayOverlap
+              ? gatherColumns<Scalar, Value, 1, lanes>(strip)
+              : gatherColumns<Scalar, Value, 1, 1>(strip);
+        case 2:
+            return strip.mayOverlap
+              ? gatherColumns<Scalar, Value, 2, lanes>(strip)
+              : gatherColumns<Scalar, Value, 2, 2>(strip);
+        case 3:
+            return strip.mayOverlap
+              ? gatherColumns<Scalar, Value, 3, lanes>(strip)
+              : gatherColumns<Scalar, Value, 3, 3>(strip);
+        default:
+            return gatherColumns<Scalar, Value, lanes, lanes>(strip);
     }
 }
 
@@ -155,8 +221,8 @@ bool gatherBaseline(const Strip<Scalar, Value>& strip)
 #if defined(__x86_64__)
 
 template<class Scalar, class Value>
-__attribute__((target("avx2")))
-bool gatherAvx2(const Strip<Scalar, Value>& strip)
+__attribute__((target("avx")))
+bool gatherAvx(const Strip<Scalar, Value>& strip)
 {
     return gatherAny(strip);
 }
@@ -165,8 +231,8 @@ bool gatherAvx2(const Strip<Scalar, Value>& strip)
 template<class Scalar, class Value>
 bool gather(const Strip<Scalar, Value>& strip)
 {
-    static const bool avx2 = __builtin_cpu_supports("avx2");
-    return avx2 ? gatherAvx2(strip) : gatherBaseline(strip);
+    static const bool avx = __builtin_cpu_supports("avx");
+    return avx ? gatherAvx(strip) : gatherBaseline(strip);
 }
 
 #else
@@ -180,133 +246,153 @@ bool gather(const Strip<Scalar, Value>& strip)
 #endif
 
 
+// Piece 0 is the cells, piece i the faces of patch i − 1
 template<class Scalar>
-std::int64_t rowsOf(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views)
+Span<const Scalar> valuesOf(const FieldView<Scalar>& view, std::size_t piece)
 {
-    if (layout.blocks.empty())
-    {
-        return 0;
-    }
-    const ColumnBlock& block = layout.blocks.front();
-    const FieldView<Scalar>& view = views[block.field];
-    std::size_t size = view.cells.size();
-    if (layout.boundaryRows)
-    {
-        for (const Span<const Scalar>& patch : view.patches)
-        {
-            size += patch.size();
-        }
-    }
-    return static_cast<std::int64_t>(size)/block.nComponents;
+    return piece == 0 ? view.cells : view.patches[piece - 1];
 }
 
 
 template<class Scalar>
-void requireFit(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views)
+std::size_t nPieces(const RowLayout& layout, const FieldView<Scalar>& view)
 {
+    return layout.boundaryRows ? 1 + view.patches.size() : 1;
+}
+
+
+// Rows of the snapshot; throws Error if layout and views contradict each other
+template<class Scalar>
+std::int64_t checkedRows(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views)
+{
+    std::int64_t nRows = 0;
+    int nColumns = 0;
     for (const ColumnBlock& block : layout.blocks)
     {
-        const int n = block.nComponents;
-        if (n != 1 && n != 3 && n != 6 && n != maxComponents)
-        {
-            throw Error("a field of " + std::to_string(n)
-                + " components cannot be gathered; known are 1, 3, 6 and 9");
-        }
+        const std::string what = "field " + std::to_string(block.field);
         if (block.field < 0 || static_cast<std::size_t>(block.field) >= views.size())
         {
-            throw Error("the layout asks for field " + std::to_string(block.field)
-                + " of " + std::to_string(views.size()) + " that were given");
+            throw Error(what + " of the layout is not among the "
+                + std::to_string(views.size()) + " that were given");
         }
-        if (layout.boundaryRows
-         && views[block.field].patches.size() != views[layout.blocks[0].field].patches.size())
+        const int n = block.nComponents;
+        if (n != 1 && n != 3 && n != 6 && n != 9)
         {
-            throw Error("field " + std::to_string(block.field)
-                + " has another number of boundary patches than the first one");
+            throw Error(what + " has " + std::to_string(n)
+                + " components; 1, 3, 6 and 9 can be gathered");
         }
-    }
-}
-
-
-// Call visit(strip, first row) for each contiguous piece of a block in row order, until it
-// returns false
-template<class Scalar, class Value, class Visit>
-void forEachPiece
-(
-    const RowLayout& layout,
-    const ColumnBlock& block,
-    const FieldView<Scalar>& view,
-    const Visit& visit
-)
-{
-    const std::size_t nPatches = layout.boundaryRows ? view.patches.size() : 0;
-    std::int64_t row = 0;
-    for (std::size_t piece = 0; piece <= nPatches; ++piece)
-    {
-        const Span<const Scalar> values = piece == 0 ? view.cells : view.patches[piece - 1];
-        const auto n = static_cast<std::int64_t>(values.size())/block.nComponents;
-        if (!visit(values.data(), row, n))
+        for (const int component : block.components)
         {
-            return;
-        }
-        row += n;
-    }
-}
-
-
-// First entry of a block that is not finite; differences: once the reference is taken off
-template<class Scalar, class Value>
-NonFinite find
-(
-    const RowLayout& layout,
-    const ColumnBlock& block,
-    const FieldView<Scalar>& view,
-    const double* reference,
-    bool differences
-)
-{
-    NonFinite found;
-    forEachPiece<Scalar, Value>(layout, block, view,
-        [&](const Scalar* values, std::int64_t first, std::int64_t n)
-        {
-            for (std::int64_t row = 0; row < n; ++row)
+            if (component < 0 || component >= n)
             {
-                for (std::size_t k = 0; k < block.components.size(); ++k)
-                {
-                    const int component = block.components[k];
-                    const double value = values[row*block.nComponents + component];
-                    const bool good = differences
-                      ? std::isfinite(static_cast<Value>(value - reference[k]))
-                      : std::isfinite(value);
-                    if (!good)
-                    {
-                        found = {block.field, first + row, component};
-                        return false;
-                    }
-                }
+                throw Error(what + " has no component " + std::to_string(component));
             }
-            return true;
-        });
-    return found;
+        }
+        if (block.firstColumn != nColumns)
+        {
+            throw Error(what + " starts at column " + std::to_string(block.firstColumn)
+                + " instead of " + std::to_string(nColumns) + "; columns follow each other");
+        }
+        nColumns += static_cast<int>(block.components.size());
+
+        const ColumnBlock& leader = layout.blocks.front();
+        const FieldView<Scalar>& view = views[block.field];
+        const FieldView<Scalar>& first = views[leader.field];
+        bool fits = nPieces(layout, view) == nPieces(layout, first);
+        for (std::size_t piece = 0; fits && piece < nPieces(layout, view); ++piece)
+        {
+            const std::size_t size = valuesOf(view, piece).size();
+            fits = size*leader.nComponents == valuesOf(first, piece).size()*n && size % n == 0;
+            nRows += &block == &leader ? static_cast<std::int64_t>(size)/n : 0;
+        }
+        if (!fits)
+        {
+            throw Error(what + " has another number of cells or boundary faces than the"
+                " first field of the layout");
+        }
+    }
+    if (nColumns != layout.nColumns)
+    {
+        throw Error("the layout has " + std::to_string(layout.nColumns) + " columns, but its"
+            " fields fill " + std::to_string(nColumns));
+    }
+    return nRows;
 }
 
 
+// Gather a band of rows of one block: runs of neighbouring components, four at most
+template<class Scalar, class Value>
+bool gatherBlock
+(
+    const RowLayout& layout,
+    const ColumnBlock& block,
+    const Scalar* source,
+    const double* reference,
+    Value* target,
+    std::int64_t nRows
+)
+{
+    const int n = static_cast<int>(block.components.size());
+    bool bad = false;
+    for (int first = 0, next = 0; first < n; first = next)
+    {
+        const int component = block.components[first];
+        while (next < n && next < first + lanes
+            && block.components[next] == component + next - first)
+        {
+            ++next;
+        }
+        const int column = block.firstColumn + first;
+        const int width = next - first;
+        bad |= gather(Strip<Scalar, Value>
+        {
+            source + component,
+            block.nComponents,
+            target + column,
+            layout.nColumns,
+            nRows,
+            reference + column,
+            width,
+            column + lanes <= layout.nColumns || width == layout.nColumns
+        });
+    }
+    return bad;
+}
+
+
+// The slow way, once something is wrong: the first entry that is not finite, of the values
+// themselves or else of the differences
 template<class Scalar, class Value>
 NonFinite locate
 (
     const RowLayout& layout,
     const std::vector<FieldView<Scalar>>& views,
-    Span<const double> reference
+    Span<const double> reference,
+    bool differences
 )
 {
-    for (const bool differences : {false, true})
+    for (const ColumnBlock& block : layout.blocks)
     {
-        for (const ColumnBlock& block : layout.blocks)
+        const FieldView<Scalar>& view = views[block.field];
+        std::int64_t row = 0;
+        for (std::size_t piece = 0; piece < nPieces(layout, view); ++piece)
         {
-            const NonFinite found = find<Scalar, Value>(layout, block, views[block.field],
-                &reference[block.firstColumn], differences);
-            if (found.field >= 0)
+            const Span<const Scalar> values = valuesOf(view, piece);
+            for (std::size_t i = 0; i < values.size(); i += block.nComponents, ++row)
             {
-                return found;
+                for (std::size_t k = 0; k < block.components.size(); ++k)
+                {
+                    const int component = block.components[k];
+                    const double value = values[i + component];
+                    const double shift = reference[block.firstColumn + k];
+                    const bool good = differences
+                      ? std::isfinite(static_cast<Value>(value - shift))
+                      : std::isfinite(value);
+                    if (!good)
+                    {
+                        return {block.field, row, component};
+                    }
+                }
             }
         }
     }
@@ -344,8 +430,7 @@ NonFinite gatherRows
     Span<Value> rows
 )
 {
-    requireFit(layout, views);
-    const std::int64_t nRows = rowsOf(layout, views);
+    const std::int64_t nRows = checkedRows(layout, views);
     const auto nColumns = static_cast<std::size_t>(layout.nColumns);
     if (reference.size() != nColumns || rows.size() != nRows*nColumns)
     {
@@ -353,51 +438,42 @@ NonFinite gatherRows
             + std::to_string(nColumns) + " columns does not fit " + std::to_string(rows.size())
             + " values and " + std::to_string(reference.size()) + " references");
     }
-
-    const std::size_t nPieces = layout.blocks.empty() ? 0
-      : 1 + (layout.boundaryRows ? views[layout.blocks[0].field].patches.size() : 0);
-
-    bool bad = false;
-    std::int64_t firstRow = 0;
-    for (std::size_t piece = 0; piece < nPieces; ++piece)
+    if (nRows == 0)
     {
-        const auto valuesOf = [&](const ColumnBlock& block)
-        {
-            const FieldView<Scalar>& view = views[block.field];
-            return piece == 0 ? view.cells : view.patches[piece - 1];
-        };
-        const ColumnBlock& leader = layout.blocks[0];
-        const auto n = static_cast<std::int64_t>(valuesOf(leader).size())/leader.nComponents;
-        for (const ColumnBlock& block : layout.blocks)
-        {
-            if (valuesOf(block).size() != static_cast<std::size_t>(n)*block.nComponents)
-            {
-                throw Error("field " + std::to_string(block.field) + " has "
-                    + std::to_string(valuesOf(block).size()) + " values where "
-                    + std::to_string(n) + " rows of " + std::to_string(block.nComponents)
-                    + " components are expected");
-            }
-        }
+        return {};
+    }
 
-        for (std::int64_t band = 0; band < n; band += bandRows)
+    const ColumnBlock& leader = layout.blocks.front();
+    const FieldView<Scalar>& leading = views[leader.field];
+    Value* target = rows.data();
+    bool bad = false;
+    for (std::size_t piece = 0; piece < nPieces(layout, leading); ++piece)
+    {
+        const auto n = static_cast<std::int64_t>(valuesOf(leading, piece).size())
+            /leader.nComponents;
+        for (std::int64_t first = 0; first < n; first += bandRows)
         {
-            const std::int64_t length = std::min(bandRows, n - band);
+            const std::int64_t length = std::min(bandRows, n - first);
             for (const ColumnBlock& block : layout.blocks)
             {
-                bad |= gather(Strip<Scalar, Value>
-                {
-                    valuesOf(block).data() + band*block.nComponents,
-                    rows.data() + (firstRow + band)*layout.nColumns + block.firstColumn,
-                    length,
-                    layout.nColumns,
-                    &reference[block.firstColumn],
-                    &block
-                });
+                const Scalar* source =
+                    valuesOf(views[block.field], piece).data() + first*block.nComponents;
+                bad |= gatherBlock(layout, block, source, reference.data(), target, length);
             }
+            target += length*layout.nColumns;
         }
-        firstRow += n;
     }
-    return bad ? locate<Scalar, Value>(layout, views, reference) : NonFinite{};
+
+    NonFinite found;
+    if (bad)
+    {
+        found = locate<Scalar, Value>(layout, views, reference, false);
+    }
+    if (bad && found.field < 0)
+    {
+        found = locate<Scalar, Value>(layout, views, reference, true);
+    }
+    return found;
 }
 
 
@@ -408,7 +484,7 @@ std::vector<double> columnSums
     const std::vector<FieldView<Scalar>>& views
 )
 {
-    requireFit(layout, views);
+    checkedRows(layout, views);
     std::vector<double> sums(layout.nColumns, 0.0);
     for (const ColumnBlock& block : layout.blocks)
     {
