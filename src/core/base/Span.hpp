@@ -15,6 +15,10 @@ class Span
 {
 public:
 
+    using value_type = std::remove_cv_t<T>;
+    using iterator = T*;
+    using const_iterator = T*;
+
     Span() = default;
 
     Span(T* data, std::size_t size)
