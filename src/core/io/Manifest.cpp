@@ -45,7 +45,7 @@ Manifest::File measure(const std::string& folder, const std::string& name)
     }
 
     Manifest::File measured{name, 0, 0};
-    std::vector<char> chunk(std::size_t(1) << 20);
+    std::vector<char> chunk(65536);
     do
     {
         file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
