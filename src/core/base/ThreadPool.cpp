@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "base/ThreadPool.hpp"
+
+#include "base/Error.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace inSitu
+{
+
+namespace
+{
+
+//- Wait for a condition with a short spin; false: not met, so sleep
+template<class Condition>
+bool spin(const Condition& met)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+    while (!met())
+    {
+        if (std::chrono::steady_clock::now() > end)
+        {
+            return false;
+        }
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    return true;
+}
+
+}
+
+
+struct ThreadPool::Impl
+{
+    using Body = std::function<void(int, int)>;
+
+    std::vector<std::thread> workers;
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::condition_variable done;
+
+    // Changed under the mutex, read without it while spinning
+    std::atomic<std::uint64_t> loop{0};
+    std::atomic<int> working{0};
+    std::atomic<bool> stop{false};
+
+    // The loop in progress
+    const Body* body = nullptr;
+    int nChunks = 0;
+    std::atomic<int> next{0};
+    std::atomic<bool> busy{false};
+    std::exception_ptr error;
+
+    void takeChunks(int thread)
+    {
+        int chunk;
+        while ((chunk = next.fetch_add(1, std::memory_order_relaxed)) < nChunks)
+        {
+            try
+            {
+                (*body)(chunk, thread);
+            }
+            catch (...)
+            {
+                std::lock_guard<std::mutex> lock(mutex);
+                if (!error)
+                {
+                    error = std::current_exception();
+                }
+                next = nChunks;
+            }
+        }
+    }
+
+    void work(int thread)
+    {
+        std::uint64_t seen = 0;
+        while (true)
+        {
+            const auto called = [&] { return loop != seen || stop; };
+            if (!spin(called))
+            {
+                std::unique_lock<std::mutex> lock(mutex);
+                wake.wait(lock, called);
+            }
+            if (stop)
+            {
+                return;
+            }
+            seen = loop;
+            takeChunks(thread);
+            if (working.fetch_sub(1) == 1)
+            {
+                std::lock_guard<std::mutex> lock(mutex);
+                done.notify_one();
+            }
+        }
+    }
+
+    void halt()
+    {
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            stop = true;
+        }
+        wake.notify_all();
+        for (std::thread& worker : workers)
+        {
+            worker.join();
+        }
+    }
+};
+
+
+ThreadPool::ThreadPool(int nThreads)
+:
+    impl_(std::make_unique<Impl>())
+{
+    if (nThreads < 1)
+    {
+        throw Error("a team of " + std::to_string(nThreads) + " threads: at least 1 is needed");
+    }
+    try
+    {
+        for (int thread = 1; thread < nThreads; ++thread)
+        {
+            impl_->workers.emplace_back([impl = impl_.get(), thread] { impl->work(thread); });
+        }
+    }
+    catch (...)
+    {
+        impl_->halt();
+        throw;
+    }
+}
+
+
+ThreadPool::~ThreadPool()
+{
+    impl_->halt();
+}
+
+
+int ThreadPool::nThreads() const
+{
+    return static_cast<int>(impl_->workers.size()) + 1;
+}
+
+
+void ThreadPool::run(int nChunks, const std::function<void(int, int)>& body)
+{
+    Impl& pool = *impl_;
+    if (nChunks < 1)
+    {
+        return;
+    }
+    if (pool.busy.exchange(true))
+    {
+        throw Error("a loop was started inside a loop of the same team of threads");
+    }
+
+    pool.body = &body;
+    pool.nChunks = nChunks;
+    pool.next = 0;
+    pool.error = nullptr;
+    const int nWorkers = static_cast<int>(pool.workers.size());
+    if (nWorkers > 0 && nChunks > 1)
+    {
+        {
+            std::lock_guard<std::mutex> lock(pool.mutex);
+            pool.working = nWorkers;
+            ++pool.loop;
+        }
+        pool.wake.notify_all();
+        pool.takeChunks(0);
+
+        const auto finished = [&] { return pool.working == 0; };
+        if (!spin(finished))
+        {
+            std::unique_lock<std::mutex> lock(pool.mutex);
+            pool.done.wait(lock, finished);
+        }
+    }
+    else
+    {
+        pool.takeChunks(0);
+    }
+
+    const std::exception_ptr error = pool.error;
+    pool.busy = false;
+    if (error)
+    {
+        std::rethrow_exception(error);
+    }
+}
+
+
+int availableCores()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    {
+        return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+    }
+    const unsigned cores = std::thread::hardware_concurrency();
+    return cores > 0 ? static_cast<int>(cores) : 1;
+}
+
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "model/FlatModel.hpp"
+
+#include "base/Error.hpp"
+#include "model/GraphBatch.hpp"
+
+#include <ATen/core/grad_mode.h>
+
+#include <sstream>
+
+namespace inSitu
+{
+
+namespace
+{
+
+void checkTensor(const at::Tensor& tensor, const char* name, at::IntArrayRef expected,
+    at::ScalarType type)
+{
+    const bool shapeMatches = tensor.defined() && tensor.dim() == std::int64_t(expected.size())
+        && tensor.sizes() == expected;
+    if (shapeMatches && tensor.scalar_type() == type && tensor.device().is_cpu()
+        && tensor.is_contiguous())
+    {
+        return;
+    }
+    std::ostringstream message;
+    message << name << " of the model's input are ";
+    if (tensor.defined())
+    {
+        message << tensor.sizes() << ' ' << tensor.scalar_type() << " on " << tensor.device()
+            << (tensor.is_contiguous() ? "" : ", not contiguous");
+    }
+    else
+    {
+        message << "missing";
+    }
+    message << "; the model needs " << expected << ' ' << type << " on cpu, contiguous";
+    throw Error(message.str());
+}
+
+}
+
+
+at::ScalarType scalarType(Precision precision)
+{
+    return precision == Precision::float64 ? at::kDouble : at::kFloat;
+}
+
+
+std::vector<std::pair<std::string, at::Tensor>> FlatModel::namedTensors() const
+{
+    std::vector<std::pair<std::string, at::Tensor>> tensors;
+    for (const auto& entry : parameters_.entries())
+    {
+        tensors.emplace_back(entry.name, parameters_.view(entry.name));
+    }
+    return tensors;
+}
+
+
+bool FlatModel::rescaleOutput(const std::vector<double>& factor, const std::vector<double>& shift)
+{
+    const auto n = static_cast<std::size_t>(shape_.nOutputs);
+    if (factor.size() != n || shift.size() != n)
+    {
+        throw Error("rescaling " + std::to_string(n) + " outputs needs as many factors and shifts,"
+            " not " + std::to_string(factor.size()) + " and " + std::to_string(shift.size()));
+    }
+    at::NoGradGuard noGrad;
+    const auto column = [&](const std::vector<double>& values)
+    {
+        return at::tensor(values, at::kDouble);
+    };
+    const at::Tensor weight = parameters_.view(lastLinear_ + ".weight");
+    const at::Tensor bias = parameters_.view(lastLinear_ + ".bias");
+    weight.copy_(weight.to(at::kDouble)*column(factor).unsqueeze(1));
+    bias.copy_(bias.to(at::kDouble)*column(factor) + column(shift));
+    return true;
+}
+
+
+void FlatModel::check(const GraphBatch& batch) const
+{
+    if (!batch.graph)
+    {
+        throw Error("the model's input has no graph");
+    }
+    const at::ScalarType type = parameters_.flat().scalar_type();
+    const std::int64_t samples = batch.nodes.defined() && batch.nodes.dim() == 3
+        ? batch.nodes.size(0) : 1;
+    checkTensor(batch.nodes, "nodes", {samples, batch.graph->nNodes(), shape_.nNodeFeatures},
+        type);
+    checkTensor(batch.edges, "edges", {batch.graph->nEdges(), shape_.nEdgeFeatures}, type);
+}
+
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "model/MeshGraphNetPass.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace inSitu
+{
+
+namespace
+{
+
+// Enough work per chunk to make adding up its gradients cheap, enough chunks for many cores
+constexpr long chunkWeight = 1536;
+constexpr long maxChunks = 64;
+
+}
+
+
+template<class T>
+MeshGraphNetPass<T>::MeshGraphNetPass(const MeshGraphNetSizes& sizes,
+    const ParameterSet& parameters, ThreadPool& pool)
+:
+    sizes_(sizes),
+    pool_(pool),
+    kernels_(kernels<T>()),
+    ld_(padded<T>(sizes.width)),
+    gradientSize_(0)
+{
+    const auto make = [&](const std::string& prefix, int layers, bool normalised,
+        const typename PackedMlp<T>::Columns& columns, long gradientStart)
+    {
+        auto mlp = std::make_unique<PackedMlp<T>>(parameters,
+            typename PackedMlp<T>::Names{prefix, layers + 1, normalised}, columns,
+            sizes.activation, gradientStart);
+        gradientSize_ = std::max(gradientSize_, mlp->gradientEnd());
+        all_.push_back(mlp.get());
+        return mlp;
+    };
+
+    const int h = sizes.width;
+    edgeEncoder_ = make(sizes.edgeEncoderPrefix, sizes.edgeEncoderLayers, true,
+        {sizes.edgeFeatures}, 0);
+    nodeEncoder_ = make(sizes.nodeEncoderPrefix, sizes.nodeEncoderLayers, true,
+        {sizes.nodeFeatures}, edgeEncoder_->gradientEnd());
+    decoder_ = make(sizes.decoderPrefix, sizes.decoderLayers, false, {h}, 0);
+    for (int block = 0; block < sizes.blocks; ++block)
+    {
+        edgeBlocks_.push_back(make(sizes.edgePrefix(block), sizes.edgeProcessorLayers, true,
+            {h, 0, h, h}, 0));
+        nodeBlocks_.push_back(make(sizes.nodePrefix(block), sizes.nodeProcessorLayers, true,
+            {h, h}, edgeBlocks_[block]->gradientEnd()));
+    }
+
+    long scratchSize = 0;
+    for (const PackedMlp<T>* mlp : all_)
+    {
+        scratchSize = std::max(scratchSize, kernels_.scratchSize(mlp->view()));
+    }
+    scratch_.resize(pool.nThreads());
+    pieces_.resize(pool.nThreads());
+    for (AlignedBuffer<T>& buffer : scratch_)
+    {
+        buffer.resize(scratchSize);
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::pack(const T* parameters)
+{
+    pool_.run(static_cast<int>(all_.size()), [&](int mlp, int) { all_[mlp]->pack(parameters); });
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::cut(const MeshGraph& graph)
+{
+    const auto start = graph.receiverStart();
+    const long nNodes = graph.nNodes();
+    const auto weightBefore = [&](long node) { return start[node] + 2*node; };
+    const long total = weightBefore(nNodes);
+    const long nChunks = std::clamp(total/chunkWeight, 1L, maxChunks);
+
+    chunks_.assign(1, 0);
+    long node = 0;
+    for (long chunk = 1; chunk <= nChunks; ++chunk)
+    {
+        while (node < nNodes && weightBefore(node) < chunk*total/nChunks)
+        {
+            ++node;
+        }
+        chunks_.push_back(static_cast<std::int32_t>(node));
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::prepare(const Input& input)
+{
+    cut(*input.graph);
+    terms_.resize(4*input.samples*input.graph->nNodes()*ld_);
+    if (sizes_.mean)
+    {
+        const auto start = input.graph->receiverStart();
+        T* inverse = inverseCount_.resize(input.graph->nNodes());
+        for (long n = 0; n < input.graph->nNodes(); ++n)
+        {
+            inverse[n] = T(1)/std::max(start[n + 1] - start[n], 1);
+        }
+    }
+}
+
+
+template<class T>
+TermRows<T> MeshGraphNetPass<T>::termRows(int block, const T* nodes) const
+{
+    return {&edgeBlocks_[block]->sender(), &edgeBlocks_[block]->receiver(), nodes, ld_};
+}
+
+
+template<class T>
+InputRows<T> MeshGraphNetPass<T>::edgeRows(const Input& input, const T* edges, const T* terms,
+    long sample) const
+{
+    const long nRows = input.graph->nNodes()*ld_;
+    return {edges, ld_, nullptr, 0, terms + sample*nRows,
+        terms + (input.samples + sample)*nRows, ld_, input.graph->senders().data(),
+        input.graph->receivers().data()};
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
+    MeshGraphNetTape<T>* tape, T* output)
+{
+    pack(parameters);
+    prepare(input);
+
+    const auto start = input.graph->receiverStart();
+    const long nSamples = input.samples;
+    const long nodeRows = input.graph->nNodes()*ld_;
+    const long edgeRowsSize = input.graph->nEdges()*ld_;
+    const int nBlocks = sizes_.blocks;
+    const int nChunks = static_cast<int>(chunks_.size()) - 1;
+
+    // States before and behind each block; a prediction overwrites what it no longer needs
+    std::vector<T*> nodes(nBlocks + 1);
+    std::vector<T*> edges(nBlocks);
+    std::vector<T*> aggregates(nBlocks);
+    if (tape)
+    {
+        tape->nodes.resize(nBlocks + 1);
+        tape->edges.resize(nBlocks);
+        tape->aggregates.resize(nBlocks);
+    }
+    for (int block = 0; block <= nBlocks; ++block)
+    {
+        nodes[block] = tape ? tape->nodes[block].resize(nSamples*nodeRows)
+            : nodes_.resize(2*nSamples*nodeRows) + (block % 2)*nSamples*nodeRows;
+    }
+    for (int block = 0; block < nBlocks; ++block)
+    {
+        aggregates[block] = (tape ? tape->aggregates[block] : aggregates_)
+            .resize(nSamples*nodeRows);
+        edges[block] = block == 0 && nSamples > 1
+            ? (tape ? tape->edges[0] : firstEdges_).resize(edgeRowsSize)
+            : (tape ? tape->edges[block] : edges_).resize(nSamples*edgeRowsSize);
+    }
+    const auto terms = [&](int block) { return terms_.data() + (block % 2)*2*nSamples*nodeRows; };
+    const auto project = [&](int block, long sample, long begin, long end)
+    {
+        kernels_.terms(termRows(block, nodes[block] + sample*nodeRows),
+            terms(block) + sample*nodeRows, terms(block) + (nSamples + sample)*nodeRows, begin,
+            end);
+    };
+
+    pool_.run(nChunks, [&](int chunk, int thread)
+    {
+        const long begin = chunks_[chunk];
+        const long end = chunks_[chunk + 1];
+        ForwardRows<T> edgeEncoding = {};
+        edgeEncoding.in = {input.edges, sizes_.edgeFeatures, nullptr, 0, nullptr, nullptr, 0,
+            nullptr, nullptr};
+        edgeEncoding.output = edges[0];
+        edgeEncoding.ldOutput = ld_;
+        kernels_.forward(edgeEncoder_->view(), edgeEncoding, start[begin], start[end],
+            scratch(thread));
+
+        for (long sample = 0; sample < nSamples; ++sample)
+        {
+            ForwardRows<T> nodeEncoding = {};
+            nodeEncoding.in = {input.nodes
+                + sample*input.graph->nNodes()*sizes_.nodeFeatures, sizes_.nodeFeatures, nullptr,
+                0, nullptr, nullptr, 0, nullptr, nullptr};
+            nodeEncoding.output = nodes[0] + sample*nodeRows;
+            nodeEncoding.ldOutput = ld_;
+            kernels_.forward(nodeEncoder_->view(), nodeEncoding, begin, end, scratch(thread));
+            project(0, sample, begin, end);
+        }
+    });
+
+    for (int block = 0; block < nBlocks; ++block)
+    {
+        const bool last = block == nBlocks - 1;
+        pool_.run(nChunks, [&](int chunk, int thread)
+        {
+            const long begin = chunks_[chunk];
+            const long end = chunks_[chunk + 1];
+            for (long sample = 0; sample < nSamples; ++sample)
+            {
+                T* aggregate = aggregates[block] + sample*nodeRows;
+                const T* before = edges[block] + (block > 0 ? sample*edgeRowsSize : 0);
+                std::memset(aggregate + begin*ld_, 0, (end - begin)*ld_*sizeof(T));
+
+                ForwardRows<T> rows = {};
+                rows.in = edgeRows(input, before, terms(block), sample);
+                rows.residual = before;
+                rows.output = last ? nullptr : edges[block + 1] + sample*edgeRowsSize;
+                rows.ldOutput = ld_;
+                rows.aggregate = aggregate;
+                kernels_.forward(edgeBlocks_[block]->view(), rows, start[begin], start[end],
+                    scratch(thread));
+                for (long n = begin; sizes_.mean && n < end; ++n)
+                {
+                    for (long c = 0; c < ld_; ++c)
+                    {
+                        aggregate[n*ld_ + c] *= inverseCount_.data()[n];
+                    }
+                }
+
+                const T* x = nodes[block] + sample*nodeRows;
+                rows = {};
+                rows.in = {aggregate, ld_, x, ld_, nullptr, nullptr, 0, nullptr, nullptr};
+                rows.residual = x;
+                rows.output = nodes[block + 1] + sample*nodeRows;
+                rows.ldOutput = ld_;
+                kernels_.forward(nodeBlocks_[block]->view(), rows, begin, end, scratch(thread));
+
+                if (!last)
+                {
+                    project(block + 1, sample, begin, end);
+                    continue;
+                }
+                rows = {};
+                rows.in = {nodes[nBlocks] + sample*nodeRows, ld_, nullptr, 0, nullptr, nullptr,
+                    0, nullptr, nullptr};
+                rows.output = output + sample*input.graph->nNodes()*sizes_.outputs;
+                rows.ldOutput = sizes_.outputs;
+                kernels_.forward(decoder_->view(), rows, begin, end, scratch(thread));
+            }
+        });
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::nodeBlockBackward(const Input& input, const MeshGraphNetTape<T>& tape,
+    int block, long sample, long begin, long end, T* gradients, T* scratch)
+{
+    const long offset = sample*input.graph->nNodes()*ld_;
+    T* gradient = nodeGradients_.data() + offset;
+    BackwardRows<T> rows = {};
+    rows.in = {tape.aggregates[block].data() + offset, ld_, tape.nodes[block].data() + offset,
+        ld_, nullptr, nullptr, 0, nullptr, nullptr};
+    rows.outputGradient = gradient;
+    rows.ldOutputGradient = ld_;
+    rows.gradient0 = {aggregates_.data() + offset, ld_, true, false,
+        sizes_.mean ? inverseCount_.data() : nullptr};
+    rows.gradient1 = {gradient, ld_, true, true, nullptr};
+    kernels_.backward(nodeBlocks_[block]->view(), rows, begin, end, gradients, scratch);
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::edgeBlockBackward(const Input& input, const MeshGraphNetTape<T>& tape,
+    int block, long sample, long begin, long end, T* gradients, T* scratch)
+{
+    const long offset = sample*input.graph->nEdges()*ld_;
+    T* gradient = edgeGradients_.data() + offset;
+    BackwardRows<T> rows = {};
+    rows.in = edgeRows(input, tape.edges[block].data() + (block > 0 ? offset : 0),
+        terms_.data(), sample);
+    rows.outputGradient = block < sizes_.blocks - 1 ? gradient : nullptr;
+    rows.ldOutputGradient = ld_;
+    rows.aggregateGradient = aggregates_.data() + sample*input.graph->nNodes()*ld_;
+    rows.totalGradient = gradient;
+    rows.gradient0 = {gradient, ld_, true, true, nullptr};
+    rows.termGradient = termGradients_.data() + offset;
+    rows.ldTermGradient = ld_;
+    kernels_.backward(edgeBlocks_[block]->view(), rows, begin, end, gradients, scratch);
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
+    const MeshGraphNetTape<T>& tape, const T* outputGradient, T* parameterGradient,
+    T* nodeGradient, T* edgeGradient)
+{
+    pack(parameters);
+    prepare(input);
+
+    const MeshGraph& graph = *input.graph;
+    const auto start = graph.receiverStart();
+    const long nSamples = input.samples;
+    const long nodeRows = graph.nNodes()*ld_;
+    const long edgeRowsSize = graph.nEdges()*ld_;
+    const int nChunks = static_cast<int>(chunks_.size()) - 1;
+
+    aggregates_.resize(nSamples*nodeRows);
+    nodeGradients_.resize(nSamples*nodeRows);
+    edgeGradients_.resize(nSamples*edgeRowsSize);
+    termGradients_.resize(nSamples*edgeRowsSize);
+    chunkGradients_.resize(nChunks*gradientSize_);
+
+    const auto cleared = [&](int chunk)
+    {
+        T* gradients = chunkGradients_.data() + chunk*gradientSize_;
+        std::memset(gradients, 0, gradientSize_*sizeof(T));
+        return gradients;
+    };
+    const auto project = [&](int block, long sample, long begin, long end)
+    {
+        kernels_.terms(termRows(block, tape.nodes[block].data() + sample*nodeRows),
+            terms_.data() + sample*nodeRows, terms_.data() + (nSamples + sample)*nodeRows, begin,
+            end);
+    };
+
+    pool_.run(nChunks, [&](int chunk, int thread)
+    {
+        T* gradients = cleared(chunk);
+        const long begin = chunks_[chunk];
+        const long end = chunks_[chunk + 1];
+        for (long sample = 0; sample < nSamples; ++sample)
+        {
+            BackwardRows<T> rows = {};
+            rows.in = {tape.nodes[sizes_.blocks].data() + sample*nodeRows, ld_, nullptr, 0,
+                nullptr, nullptr, 0, nullptr, nullptr};
+            rows.outputGradient = outputGradient + sample*graph.nNodes()*sizes_.outputs;
+            rows.ldOutputGradient = sizes_.outputs;
+            rows.gradient0 = {nodeGradients_.data() + sample*nodeRows, ld_, true, false, nullptr};
+            kernels_.backward(decoder_->view(), rows, begin, end, gradients, scratch(thread));
+            project(sizes_.blocks - 1, sample, begin, end);
+        }
+    });
+    collect({decoder_.get()}, parameterGradient);
+
+    for (int block = sizes_.blocks - 1; block >= 0; --block)
+    {
+        pool_.run(nChunks, [&](int chunk, int thread)
+        {
+            T* gradients = cleared(chunk);
+            const long begin = chunks_[chunk];
+            const long end = chunks_[chunk + 1];
+            for (long sample = 0; sample < nSamples; ++sample)
+            {
+                nodeBlockBackward(input, tape, block, sample, begin, end, gradients,
+                    scratch(thread));
+                edgeBlockBackward(input, tape, block, sample, start[begin], start[end], gradients,
+                    scratch(thread));
+            }
+        });
+
+        // What edges of other chunks send here is complete now
+        pool_.run(nChunks, [&](int chunk, int thread)
+        {
+            T* gradients = chunkGradients_.data() + chunk*gradientSize_;
+            const long begin = chunks_[chunk];
+            const long end = chunks_[chunk + 1];
+            for (long sample = 0; sample < nSamples; ++sample)
+            {
+                const T* x = tape.nodes[block].data() + sample*nodeRows;
+                kernels_.termsBackward(termRows(block, x),
+                    {start.data(), graph.senderStart().data(), graph.senderEdge().data()},
+                    termGradients_.data() + sample*edgeRowsSize,
+                    nodeGradients_.data() + sample*nodeRows, begin, end, gradients,
+                    scratch(thread));
+                if (block > 0)
+                {
+                    project(block - 1, sample, begin, end);
+                }
+            }
+        });
+        collect({edgeBlocks_[block].get(), nodeBlocks_[block].get()}, parameterGradient);
+    }
+
+    pool_.run(nChunks, [&](int chunk, int thread)
+    {
+        T* gradients = cleared(chunk);
+        const long begin = chunks_[chunk];
+        const long end = chunks_[chunk + 1];
+        for (long sample = 0; sample < nSamples; ++sample)
+        {
+            const long rowsBefore = sample*graph.nNodes();
+            BackwardRows<T> rows = {};
+            rows.in = {input.nodes + rowsBefore*sizes_.nodeFeatures, sizes_.nodeFeatures, nullptr,
+                0, nullptr, nullptr, 0, nullptr, nullptr};
+            rows.outputGradient = nodeGradients_.data() + sample*nodeRows;
+            rows.ldOutputGradient = ld_;
+            rows.gradient0 = {nodeGradient ? nodeGradient + rowsBefore*sizes_.nodeFeatures
+                : nullptr, sizes_.nodeFeatures, false, false, nullptr};
+            kernels_.backward(nodeEncoder_->view(), rows, begin, end, gradients, scratch(thread));
+        }
+
+        // All samples share the first edge states
+        T* gradient = edgeGradients_.data();
+        for (long sample = 1; sample < nSamples; ++sample)
+        {
+            kernels_.add(gradient + start[begin]*ld_,
+                gradient + sample*edgeRowsSize + start[begin]*ld_,
+                (start[end] - start[begin])*ld_);
+        }
+        BackwardRows<T> rows = {};
+        rows.in = {input.edges, sizes_.edgeFeatures, nullptr, 0, nullptr, nullptr, 0, nullptr,
+            nullptr};
+        rows.outputGradient = gradient;
+        rows.ldOutputGradient = ld_;
+        rows.gradient0 = {edgeGradient, sizes_.edgeFeatures, false, false, nullptr};
+        kernels_.backward(edgeEncoder_->view(), rows, start[begin], start[end], gradients,
+            scratch(thread));
+    });
+    collect({edgeEncoder_.get(), nodeEncoder_.get()}, parameterGradient);
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::collect(const std::vector<const PackedMlp<T>*>& mlps,
+    T* parameterGradient)
+{
+    int nPieces = 0;
+    for (const PackedMlp<T>* mlp : mlps)
+    {
+        nPieces += mlp->nPieces();
+    }
+    const int nChunks = static_cast<int>(chunks_.size()) - 1;
+    pool_.run(nPieces, [&](int piece, int thread)
+    {
+        std::size_t mlp = 0;
+        while (piece >= mlps[mlp]->nPieces())
+        {
+            piece -= mlps[mlp]->nPieces();
+            ++mlp;
+        }
+        mlps[mlp]->collect(piece, kernels_, chunkGradients_.data(), gradientSize_, nChunks,
+            parameterGradient, pieces_[thread]);
+    });
+}
+
+template class MeshGraphNetPass<float>;
+template class MeshGraphNetPass<double>;
+
+}

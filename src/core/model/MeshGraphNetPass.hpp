@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/ThreadPool.hpp"
+#include "graph/MeshGraph.hpp"
+#include "model/AlignedBuffer.hpp"
+#include "model/MeshGraphNetSizes.hpp"
+#include "model/PackedMlp.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace inSitu
+{
+
+//- What a forward pass keeps for the backward pass: the state before each block and its
+//  aggregates. The rest is computed again, tile by tile.
+template<class T>
+struct MeshGraphNetTape
+{
+    std::vector<AlignedBuffer<T>> nodes;        //!< blocks + 1, [samples*nodes, width]
+    std::vector<AlignedBuffer<T>> edges;        //!< blocks, [samples*edges, width]; 0: [edges]
+    std::vector<AlignedBuffer<T>> aggregates;   //!< blocks, [samples*nodes, width]
+};
+
+
+//- MeshGraphNet on raw memory, forward and backward. Work is cut into chunks of receivers
+//  that depend on the graph alone; a chunk owns the rows of its receivers and of their
+//  incoming edges, and has its own parameter gradients, added up in the order of the chunks.
+//  Memory is kept between calls. Per sample and block the first layer of the edge MLP is
+//      z = We e + (Ws x)[sender] + (Wr x)[receiver] + b
+//  with [We Ws Wr] its weight. T: float double.
+template<class T>
+class MeshGraphNetPass
+{
+public:
+
+    //- pool outlives this
+    MeshGraphNetPass(const MeshGraphNetSizes& sizes, const ParameterSet& parameters,
+        ThreadPool& pool);
+
+    //- Samples of one graph: nodes [samples, nNodes, nodeFeatures], edges [nEdges, edgeFeatures]
+    struct Input
+    {
+        const MeshGraph* graph;
+        long samples;
+        const T* nodes;
+        const T* edges;
+    };
+
+    //- output [samples, nNodes, outputs]. With a tape, it is filled for backward().
+    void forward(const T* parameters, const Input& input, MeshGraphNetTape<T>* tape, T* output);
+
+    //- From the gradient of the output those of the parameters (flat) and, where not null, of
+    //  the input. input, tape and parameters are those of the forward pass.
+    void backward(const T* parameters, const Input& input, const MeshGraphNetTape<T>& tape,
+        const T* outputGradient, T* parameterGradient, T* nodeGradient, T* edgeGradient);
+
+private:
+
+    using Packed = std::unique_ptr<PackedMlp<T>>;
+
+    void pack(const T* parameters);
+    void cut(const MeshGraph& graph);
+    void prepare(const Input& input);
+
+    TermRows<T> termRows(int block, const T* nodes) const;
+    InputRows<T> edgeRows(const Input& input, const T* edges, const T* terms, long sample) const;
+
+    void nodeBlockBackward(const Input& input, const MeshGraphNetTape<T>& tape, int block,
+        long sample, long begin, long end, T* gradients, T* scratch);
+    void edgeBlockBackward(const Input& input, const MeshGraphNetTape<T>& tape, int block,
+        long sample, long begin, long end, T* gradients, T* scratch);
+
+    //- Add the chunks' gradients of these into the flat gradient
+    void collect(const std::vector<const PackedMlp<T>*>& mlps, T* parameterGradient);
+
+    T* scratch(int thread) { return scratch_[thread].data(); }
+
+    MeshGraphNetSizes sizes_;
+    ThreadPool& pool_;
+    const Kernels<T>& kernels_;
+    long ld_;
+
+    Packed edgeEncoder_;
+    Packed nodeEncoder_;
+    Packed decoder_;
+    std::vector<Packed> edgeBlocks_;
+    std::vector<Packed> nodeBlocks_;
+    std::vector<PackedMlp<T>*> all_;
+
+    std::vector<std::int32_t> chunks_;      //!< first receiver of each, and the end
+    long gradientSize_;                     //!< of a chunk
+
+    // Work memory
+    std::vector<AlignedBuffer<T>> scratch_; //!< per thread
+    std::vector<AlignedBuffer<T>> pieces_;  //!< per thread
+    AlignedBuffer<T> inverseCount_;         //!< 1/in-degree
+    AlignedBuffer<T> terms_;                //!< [2][sender, receiver][samples*nodes, width]
+    AlignedBuffer<T> nodes_;                //!< prediction: [2][samples*nodes, width]
+    AlignedBuffer<T> edges_;                //!< prediction
+    AlignedBuffer<T> firstEdges_;           //!< prediction of several samples
+    AlignedBuffer<T> aggregates_;           //!< prediction, and gradients
+    AlignedBuffer<T> nodeGradients_;
+    AlignedBuffer<T> edgeGradients_;
+    AlignedBuffer<T> termGradients_;
+    AlignedBuffer<T> chunkGradients_;
+};
+
+}
