@@ -2,11 +2,10 @@
 #include "buffer/Gather.hpp"
 
 #include "base/Error.hpp"
+#include "buffer/Strip.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
 
 namespace inSitu
 {
@@ -15,236 +14,6 @@ namespace
 
 // Rows of all fields that are written before going on: they stay in the nearest caches
 constexpr std::int64_t bandRows = 1024;
-
-// Values handled at once
-constexpr int lanes = 4;
-
-template<class T> struct Lanes;
-template<> struct Lanes<float> { typedef float type __attribute__((vector_size(16))); };
-template<> struct Lanes<double> { typedef double type __attribute__((vector_size(32))); };
-template<> struct Lanes<std::uint32_t>
-{
-    typedef std::uint32_t type __attribute__((vector_size(16)));
-};
-template<> struct Lanes<std::uint64_t>
-{
-    typedef std::uint64_t type __attribute__((vector_size(32)));
-};
-
-template<class Value>
-using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-
-
-// Neighbouring columns that come from neighbouring components, in one piece of memory
-template<class Scalar, class Value>
-struct Strip
-{
-    const Scalar* source;       // first component of the first row
-    std::int64_t sourceStride;  // components of the field
-    Value* target;              // first column of the first row
-    std::int64_t targetStride;  // columns of the snapshot
-    std::int64_t nRows;
-    const double* reference;    // [width]
-    int width;                  // 1 to 4 columns
-    bool mayOverlap;            // columns up to the fourth are written later by others
-};
-
-
-// Whether something was not finite: a sum is finite only if all that went into it was. A sum
-// that overflows is a false alarm, which costs a second look and nothing else.
-template<class Value>
-class Watch
-{
-public:
-
-    [[gnu::always_inline]] void see(const typename Lanes<Value>::type& values)
-    {
-        sum_ += values;
-    }
-
-    [[gnu::always_inline]] bool alarm() const
-    {
-        const Value sum = (sum_[0] + sum_[1]) + (sum_[2] + sum_[3]);
-        return !(sum - sum == 0);
-    }
-
-private:
-
-    typename Lanes<Value>::type sum_ = {};
-};
-
-
-// Value(source[i] − shift[i]) for four neighbours
-template<class Scalar, class Value>
-[[gnu::always_inline]] inline void convert
-(
-    const Scalar* source,
-    const Lanes<double>::type& shift,
-    typename Lanes<Value>::type& out
-)
-{
-    typename Lanes<Scalar>::type values;
-    std::memcpy(&values, source, sizeof(values));
-    out = __builtin_convertvector
-    (
-        __builtin_convertvector(values, Lanes<double>::type) - shift,
-        typename Lanes<Value>::type
-    );
-}
-
-
-template<class Scalar, class Value>
-[[gnu::always_inline]] inline bool convertRow(const Strip<Scalar, Value>& strip, std::int64_t row)
-{
-    bool good = true;
-    for (int i = 0; i < strip.width; ++i)
-    {
-        const double value = strip.source[row*strip.sourceStride + i];
-        const Value difference = static_cast<Value>(value - strip.reference[i]);
-        strip.target[row*strip.targetStride + i] = difference;
-        good &= difference - difference == 0;
-    }
-    return !good;
-}
-
-
-// width columns are kept of the four that are read and, with written = 4, stored
-template<class Scalar, class Value, int width, int written>
-[[gnu::always_inline]] inline bool gatherColumns(const Strip<Scalar, Value>& strip)
-{
-    Lanes<double>::type shift = {};
-    for (int i = 0; i < width; ++i)
-    {
-        shift[i] = strip.reference[i];
-    }
-
-    // Reading and writing four columns must not leave the memory of field and snapshot: the
-    // last three rows go one by one
-    const std::int64_t last = strip.nRows - (width < lanes ? lanes : 1);
-
-    Watch<Value> watch;
-    std::int64_t row = 0;
-    const std::int64_t sourceStride = strip.sourceStride;
-    const std::int64_t targetStride = strip.targetStride;
-    const Scalar* source = strip.source;
-    Value* target = strip.target;
-    for (; row + lanes - 1 <= last; row += lanes)
-    {
-        typename Lanes<Value>::type values[lanes];
-        #pragma GCC unroll 4
-        for (int i = 0; i < lanes; ++i)
-        {
-            convert<Scalar, Value>(source + i*sourceStride, shift, values[i]);
-            std::memcpy(target + i*targetStride, &values[i], written*sizeof(Value));
-        }
-        watch.see((values[0] + values[1]) + (values[2] + values[3]));
-        source += lanes*sourceStride;
-        target += lanes*targetStride;
-    }
-
-    bool bad = watch.alarm();
-    for (; row < strip.nRows; ++row)
-    {
-        bad |= convertRow(strip, row);
-    }
-    return bad;
-}
-
-
-// A field of one component: four rows are neighbours
-template<class Scalar, class Value>
-[[gnu::always_inline]] inline bool gatherScalars(const Strip<Scalar, Value>& strip)
-{
-    const double reference = strip.reference[0];
-    const Lanes<double>::type shift = {reference, reference, reference, reference};
-
-    Watch<Value> watch;
-    std::int64_t row = 0;
-    const std::int64_t stride = strip.targetStride;
-    Value* target = strip.target;
-    for (; row + lanes <= strip.nRows; row += lanes)
-    {
-        typename Lanes<Value>::type values;
-        convert<Scalar, Value>(strip.source + row, shift, values);
-        watch.see(values);
-        #pragma GCC unroll 4
-        for (int i = 0; i < lanes; ++i)
-        {
-            target[i*stride] = values[i];
-        }
-        target += lanes*stride;
-    }
-
-    bool bad = watch.alarm();
-    for (; row < strip.nRows; ++row)
-    {
-        bad |= convertRow(strip, row);
-    }
-    return bad;
-}
-
-
-template<class Scalar, class Value>
-[[gnu::always_inline]] inline bool gatherAny(const Strip<Scalar, Value>& strip)
-{
-    if (strip.sourceStride == 1)
-    {
-        return gatherScalars(strip);
-    }
-    switch (strip.width)
-    {
-        case 1:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 1, lanes>(strip)
-              : gatherColumns<Scalar, Value, 1, 1>(strip);
-        case 2:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 2, lanes>(strip)
-              : gatherColumns<Scalar, Value, 2, 2>(strip);
-        case 3:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 3, lanes>(strip)
-              : gatherColumns<Scalar, Value, 3, 3>(strip);
-        default:
-            return gatherColumns<Scalar, Value, lanes, lanes>(strip);
-    }
-}
-
-
-template<class Scalar, class Value>
-bool gatherBaseline(const Strip<Scalar, Value>& strip)
-{
-    return gatherAny(strip);
-}
-
-
-#if defined(__x86_64__)
-
-template<class Scalar, class Value>
-__attribute__((target("avx")))
-bool gatherAvx(const Strip<Scalar, Value>& strip)
-{
-    return gatherAny(strip);
-}
-
-
-template<class Scalar, class Value>
-bool gather(const Strip<Scalar, Value>& strip)
-{
-    static const bool avx = __builtin_cpu_supports("avx");
-    return avx ? gatherAvx(strip) : gatherBaseline(strip);
-}
-
-#else
-
-template<class Scalar, class Value>
-bool gather(const Strip<Scalar, Value>& strip)
-{
-    return gatherBaseline(strip);
-}
-
-#endif
-
 
 // Piece 0 is the cells, piece i the faces of patch i − 1
 template<class Scalar>
@@ -337,14 +106,14 @@ bool gatherBlock
     for (int first = 0, next = 0; first < n; first = next)
     {
         const int component = block.components[first];
-        while (next < n && next < first + lanes
+        while (next < n && next < first + stripWidth
             && block.components[next] == component + next - first)
         {
             ++next;
         }
         const int column = block.firstColumn + first;
         const int width = next - first;
-        bad |= gather(Strip<Scalar, Value>
+        bad |= gatherStrip(Strip<Scalar, Value>
         {
             source + component,
             block.nComponents,
@@ -353,7 +122,7 @@ bool gatherBlock
             nRows,
             reference + column,
             width,
-            column + lanes <= layout.nColumns || width == layout.nColumns
+            column + stripWidth <= layout.nColumns || width == layout.nColumns
         });
     }
     return bad;
