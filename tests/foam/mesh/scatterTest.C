@@ -1,0 +1,161 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+
+\*---------------------------------------------------------------------------*/
+
+// Before OpenFOAM, which makes a macro of the word Log
+#include <gmock/gmock.h>
+
+#include "OSspecific.H"
+#include "base/Error.hpp"
+#include "fieldGather.H"
+#include "fieldScatter.H"
+#include "foamCase.H"
+
+using namespace Foam;
+using functionObjects::fieldGather;
+using functionObjects::fieldScatter;
+
+// * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * //
+
+namespace
+{
+
+struct cavity : foamCase
+{
+    std::unique_ptr<volVectorField> U = field<vector>
+    (
+        "U", dimVelocity, {"lid"},
+        [](const vector& C) { return vector(C.x(), 2*C.y(), 0.75); }
+    );
+    std::unique_ptr<volScalarField> p = field<scalar>
+    (
+        "p", dimPressure, {}, [](const vector& C) { return 7 + C.x(); }
+    );
+
+    //- Columns p Ux Uy: the fields with something added
+    std::vector<double> prediction() const
+    {
+        std::vector<double> rows;
+        for (label celli = 0; celli < mesh.nCells(); ++celli)
+        {
+            rows.insert(rows.end(),
+            {
+                (*p)[celli] + 0.5,
+                (*U)[celli].x() - 2,
+                (*U)[celli].y() + celli
+            });
+        }
+        return rows;
+    }
+
+    cavity()
+    :
+        foamCase("cavity")
+    {}
+};
+
+} // End anonymous namespace
+
+
+TEST(FieldScatter, RegistersPredictionAndError)
+{
+    cavity theCase;
+    const fieldGather gather(theCase.mesh, {{"U", "p"}, {"p", "U"}}, {});
+    fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
+
+    scatter.update(theCase.prediction());
+
+    const auto& UP = theCase.mesh.lookupObject<volVectorField>("UPredicted");
+    const auto& UE = theCase.mesh.lookupObject<volVectorField>("UError");
+    const auto& pP = theCase.mesh.lookupObject<volScalarField>("pPredicted");
+    const auto& pE = theCase.mesh.lookupObject<volScalarField>("pError");
+
+    EXPECT_EQ(UP.dimensions(), dimVelocity);
+    EXPECT_EQ(UP[11], vector((*theCase.U)[11].x() - 2, (*theCase.U)[11].y() + 11, 0.75));
+    EXPECT_NEAR(UE[11].x(), -2, 1e-12);
+    EXPECT_NEAR(UE[11].y(), 11, 1e-12);
+    EXPECT_EQ(UE[11].z(), 0);
+    EXPECT_NEAR(pE[34], 0.5, 1e-12);
+
+    // Values of patches are those of their cells
+    const fvPatch& walls = theCase.mesh.boundary()[1];
+    EXPECT_EQ(pP.boundaryField()[1][3], pP[walls.faceCells()[3]]);
+    EXPECT_NEAR(UE.boundaryField()[1][3].x(), -2, 1e-12);
+}
+
+
+TEST(FieldScatter, UpdatesTheSameFieldsAndWritesFreshOnesOnly)
+{
+    cavity theCase;
+    const fieldGather gather(theCase.mesh, {{"U", "p"}, {"p", "U"}}, {});
+    fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
+
+    scatter.update(theCase.prediction());
+    const auto& pP = theCase.mesh.lookupObject<volScalarField>("pPredicted");
+
+    // The solver's own write leaves them alone
+    theCase.runTime++;
+    theCase.runTime++;
+    theCase.runTime.write();
+    const fileName folder(theCase.runTime.timePath());
+    EXPECT_FALSE(isFile(folder/"pPredicted"));
+
+    scatter.write();        // two steps old
+    EXPECT_FALSE(isFile(folder/"pPredicted"));
+
+    *theCase.p += dimensionedScalar("shift", dimPressure, 4);
+    scatter.update(theCase.prediction());
+    EXPECT_EQ(pP[5], (*theCase.p)[5] + 0.5);
+
+    scatter.write();
+    for (const char* name : {"pPredicted", "pError", "UPredicted", "UError"})
+    {
+        EXPECT_TRUE(isFile(folder/name)) << name;
+    }
+    rmDir(folder);
+}
+
+
+TEST(FieldScatter, ANameInUseByAnotherIsRefused)
+{
+    cavity theCase;
+    const fieldGather gather(theCase.mesh, {{"U"}, {"p", "U"}}, {});
+    fieldScatter first(theCase.mesh, "first", gather.specs(), gather.targets());
+    fieldScatter again(theCase.mesh, "first", gather.specs(), gather.targets());
+    fieldScatter second(theCase.mesh, "second", gather.specs(), gather.targets());
+
+    first.update(theCase.prediction());
+    again.update(theCase.prediction());
+    try
+    {
+        second.update(theCase.prediction());
+        FAIL() << "no error";
+    }
+    catch (const inSitu::Error& err)
+    {
+        EXPECT_THAT(err.what(), testing::HasSubstr("the name pPredicted is taken"));
+    }
+}
+
+// ************************************************************************* //
