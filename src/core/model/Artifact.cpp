@@ -2,17 +2,16 @@
 #include "model/Artifact.hpp"
 
 #include "base/Error.hpp"
+#include "io/Disk.hpp"
+#include "model/NetworkScript.hpp"
 #include "model/TorchScriptModel.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 namespace inSitu
@@ -44,7 +43,7 @@ void addNative(torch::jit::Module& root, const Model& model)
 {
     for (const auto& [name, tensor] : model.namedTensors())
     {
-        root.register_parameter(attributeName(name), tensor.clone(), false);
+        root.register_parameter(attributeOf(name), tensor.clone(), false);
     }
     root.define(model.torchScript());
     root.define(R"(
@@ -65,81 +64,58 @@ void addScripted(torch::jit::Module& root, const TorchScriptModel& model)
 }
 
 
+void requireSize(const std::vector<double>& values, std::size_t size, const char* name)
+{
+    if (values.size() != size)
+    {
+        throw Error("artifact: " + std::to_string(values.size()) + " entries of " + name
+            + " for " + std::to_string(size) + " columns");
+    }
+}
+
+
+void check(const ArtifactContent& content)
+{
+    const auto nInputs = static_cast<std::size_t>(content.nInputColumns);
+    requireSize(content.inputReference, nInputs, "the input reference");
+    requireSize(content.input.shift, nInputs, "the input shift");
+    requireSize(content.input.scale, nInputs, "the input scale");
+
+    const std::size_t nTargets = content.target.scale.size();
+    requireSize(content.targetReference, nTargets, "the target reference");
+    requireSize(content.target.shift, nTargets, "the target shift");
+}
+
+
 at::ScalarType precisionOf(const Model& model)
 {
     return model.parameters().front().scalar_type();
 }
 
 
-[[noreturn]] void fail(const std::string& what, const std::string& path)
-{
-    throw Error("artifact " + path + ": " + what + " failed (" + std::strerror(errno)
-        + "); the earlier file, if any, is unchanged");
-}
-
-
-void writeAndSync(const std::string& path, const std::string& bytes)
-{
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0)
-    {
-        fail("opening", path);
-    }
-    std::size_t done = 0;
-    while (done < bytes.size())
-    {
-        const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);
-        if (n < 0 && errno != EINTR)
-        {
-            const int cause = errno;
-            ::close(file);
-            errno = cause;
-            fail("writing", path);
-        }
-        done += n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-    const bool synced = ::fsync(file) == 0;
-    if (::close(file) != 0 || !synced)
-    {
-        fail("syncing", path);
-    }
-}
-
-
 void replaceFile(const std::string& path, const std::string& bytes)
 {
-    const std::string beside = path + ".tmp" + std::to_string(::getpid());
-    try
+    const std::string beside = temporaryName(path);
+    const RemoveAtExit cleanup(beside);
+
+    requireSpace(parentOf(path), bytes.size());
+    std::ofstream file(beside, std::ios::binary);
+    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
     {
-        writeAndSync(beside, bytes);
-        if (std::rename(beside.c_str(), path.c_str()) != 0)
-        {
-            fail("renaming", beside);
-        }
+        throw Error("artifact " + beside + " cannot be written (" + std::strerror(errno)
+            + "); check the folder's permissions and the space on the disk");
     }
-    catch (const Error&)
-    {
-        ::unlink(beside.c_str());
-        throw;
-    }
+    file.close();
+    publishFile(path);
 }
 
-}
-
-
-std::string attributeName(const std::string& parameter)
-{
-    std::string name;
-    for (const char c : parameter)
-    {
-        name += c == '.' ? std::string("__") : std::string(1, c);
-    }
-    return name;
 }
 
 
 void writeArtifact(const std::string& path, const Model& model, const ArtifactContent& content)
 {
+    check(content);
+
     torch::jit::Module root("inSituSurrogate");
     root.register_buffer("input_reference", row(content.inputReference));
     root.register_buffer("input_shift", row(content.input.shift));

@@ -29,13 +29,9 @@ struct ArtifactContent
 //  is in physical units (increments or values) and of the type of nodes; rows beyond the
 //  cells have no meaning. Differences and scales are computed in double: give nodes in double
 //  if a field has a large constant part. The card is the extra file "card.json". A user's
-//  TorchScript model is the submodule "network"; parameters of others lie at the root under
-//  attributeName().
+//  TorchScript model is the submodule "network"; parameters of others lie at the root, the
+//  dots of their names as "__".
 //  Written beside, synced and renamed: a reader never sees half a file. Throws Error.
 void writeArtifact(const std::string& path, const Model& model, const ArtifactContent& content);
-
-//- Attribute of a parameter in the artifact: '.' becomes "__", since TorchScript sources
-//  cannot spell names like "model.0.weight"
-std::string attributeName(const std::string& parameter);
 
 }

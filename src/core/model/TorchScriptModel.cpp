@@ -2,6 +2,7 @@
 #include "model/TorchScriptModel.hpp"
 
 #include "base/Error.hpp"
+#include "model/FlatModel.hpp"
 #include "model/GraphBatch.hpp"
 #include "model/ScriptFile.hpp"
 #include "model/TensorState.hpp"
@@ -62,7 +63,7 @@ TorchScriptModel::TorchScriptModel(const std::string& filename, const ModelShape
     module_(loadScript(filename, "model.filename")),
     nArguments_(countArguments(module_, filename, 1, 3, signature))
 {
-    module_.to(precision == Precision::float64 ? at::kDouble : at::kFloat);
+    module_.to(scalarType(precision));
     if (parameters().empty())
     {
         throw Error("model.filename \"" + filename_ + "\" has no parameter to train; save it "

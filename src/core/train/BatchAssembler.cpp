@@ -2,6 +2,7 @@
 #include "train/BatchAssembler.hpp"
 
 #include "base/Error.hpp"
+#include "model/FlatModel.hpp"
 #include "train/FixedChunks.hpp"
 
 #include <ATen/ATen.h>
@@ -10,12 +11,6 @@ namespace inSitu
 {
 namespace
 {
-
-at::ScalarType scalarType(Precision precision)
-{
-    return precision == Precision::float64 ? at::kDouble : at::kFloat;
-}
-
 
 //- out[r, c] = (values[r, c] − shift[c])/scale[c] in double; out has rows of width stride
 template<class Value>
