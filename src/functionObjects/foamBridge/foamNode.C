@@ -96,21 +96,21 @@ class entryReader
         );
     }
 
-    bool at(const token::punctuationToken punctuation) const
+    bool at(const token::punctuationToken punctuation, const label ahead = 0) const
     {
+        const label i = next_ + ahead;
         return
-            next_ < tokens_.size()
-         && tokens_[next_].isPunctuation()
-         && tokens_[next_].pToken() == punctuation;
+            i < tokens_.size()
+         && tokens_[i].isPunctuation()
+         && tokens_[i].pToken() == punctuation;
     }
 
     // A list written with a size in front: 2(a b) or 2{a}
     bool atSize() const
     {
         return
-            next_ + 1 < tokens_.size()
-         && tokens_[next_].isLabel()
-         && tokens_[next_ + 1].isPunctuation();
+            tokens_[next_].isLabel()
+         && (at(token::BEGIN_LIST, 1) || at(token::BEGIN_BLOCK, 1));
     }
 
     Node scalar(std::string value, const bool quoted = false)

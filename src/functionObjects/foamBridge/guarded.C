@@ -64,19 +64,18 @@ static void report
     using namespace Foam;
     using functionObjects::onFailure;
 
-    const std::string text =
+    std::string text =
         std::string(object.type()) + ' ' + object.name() + ", " + entry
       + " at time " + runTime.timeName() + ":\n    " + fault.message;
 
     if (policy == onFailure::warn)
     {
-        Warning << text.c_str();
         if (!fault.file.empty())
         {
-            Warning << nl << "    file: " << fault.file.c_str()
-                << " at line " << fault.line;
+            text += "\n    file: " + fault.file + " at line "
+              + std::to_string(fault.line);
         }
-        Warning << nl << endl;
+        Warning << text.c_str() << nl << endl;
     }
     else if (policy == onFailure::endConstruction || !fault.file.empty())
     {
