@@ -30,7 +30,7 @@ template<class Scalar>
 struct FieldView
 {
     Span<const Scalar> cells;                   //!< [nCells, nComponents]
-    std::vector<Span<const Scalar>> patches;    //!< [nFaces, nComponents] per boundary patch of the graph
+    std::vector<Span<const Scalar>> patches;    //!< [nFaces, nComponents] per boundary patch
 };
 
 
@@ -85,6 +85,10 @@ NonFinite gatherRows
 //- Sum of each column over the cells [nColumns], in double in a fixed order: the caller
 //  adds up the ranks and divides by the global number of cells
 template<class Scalar>
-std::vector<double> columnSums(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views);
+std::vector<double> columnSums
+(
+    const RowLayout& layout,
+    const std::vector<FieldView<Scalar>>& views
+);
 
 }

@@ -415,8 +415,10 @@ MeshGraph MeshGraph::fromEdges
     graph.nCells_ = nNodes;
     graph.nInternalFaces_ = static_cast<Index>(n);
 
-    const Indices bySender = countingOrder(sequence(n), nNodes, [&](Index i) { return senders[i]; });
-    graph.faceOf_ = countingOrder(bySender, nNodes, [&](Index i) { return receivers[i]; });
+    const Indices bySender = countingOrder(sequence(n), nNodes,
+        [&](Index i) { return senders[i]; });
+    graph.faceOf_ = countingOrder(bySender, nNodes,
+        [&](Index i) { return receivers[i]; });
 
     graph.receiverStart_.assign(static_cast<std::size_t>(nNodes) + 1, 0);
     for (const Index i : graph.faceOf_)

@@ -96,14 +96,22 @@ RunningMoments::RunningMoments(int nColumns)
 
 
 template<class Value>
-void RunningMoments::add(Span<const Value> rows, std::int64_t nRows, const Comm& comm)
+void RunningMoments::add
+(
+    Span<const Value> rows,
+    std::int64_t nRows,
+    const Comm& comm,
+    std::optional<double> batchWeight
+)
 {
     const std::size_t n = mean_.size();
     requireColumns(rows.size(), nRows*n, "values");
 
     for (std::size_t c = 0; c < n; ++c)
     {
-        pivot_[c] = nRows > 0 ? static_cast<double>(rows[c]) : std::numeric_limits<double>::lowest();
+        pivot_[c] = nRows > 0
+          ? static_cast<double>(rows[c])
+          : std::numeric_limits<double>::lowest();
     }
     comm.max(Span<double>(pivot_));
 
@@ -112,16 +120,18 @@ void RunningMoments::add(Span<const Value> rows, std::int64_t nRows, const Comm&
     sums_.back() = static_cast<double>(nRows);
     comm.sum(Span<double>(sums_));
 
-    const double added = sums_.back();
-    if (added == 0)
+    const double allRows = sums_.back();
+    if (allRows == 0)
     {
         return;
     }
+    const double added = batchWeight.value_or(allRows);
     const double total = weight_ + added;
     for (std::size_t c = 0; c < n; ++c)
     {
-        const double mean = pivot_[c] + sums_[c]/added;
-        const double m2 = std::max(0.0, sums_[n + c] - sums_[c]*(sums_[c]/added));
+        const double distance = sums_[c]/allRows;
+        const double mean = pivot_[c] + distance;
+        const double m2 = std::max(0.0, sums_[n + c] - sums_[c]*distance)*(added/allRows);
         const double step = mean - mean_[c];
         if (weight_ > 0)
         {
@@ -227,15 +237,13 @@ void Normaliser::add
         return;
     }
 
-    double rows = static_cast<double>(nCells);
-    comm.sum(Span<double>(&rows, 1));
     for (RunningMoments* moments : {&input_, &target_, &value_})
     {
-        moments->forget((memory_ - 1)*rows);
+        moments->forget(memory_ - 1);
     }
-    input_.add(input, nCells, comm);
-    target_.add(target, nCells, comm);
-    value_.add(targetValue, nCells, comm);
+    input_.add(input, nCells, comm, 1.0);
+    target_.add(target, nCells, comm, 1.0);
+    value_.add(targetValue, nCells, comm, 1.0);
     ++nSamples_;
 }
 
@@ -296,8 +304,10 @@ void Normaliser::load(const StateTree& state)
 }
 
 
-template void RunningMoments::add(Span<const float>, std::int64_t, const Comm&);
-template void RunningMoments::add(Span<const double>, std::int64_t, const Comm&);
+template void RunningMoments::add(Span<const float>, std::int64_t, const Comm&,
+    std::optional<double>);
+template void RunningMoments::add(Span<const double>, std::int64_t, const Comm&,
+    std::optional<double>);
 template void Normaliser::add(Span<const float>, Span<const float>, Span<const double>,
     std::int64_t, const Comm&);
 template void Normaliser::add(Span<const double>, Span<const double>, Span<const double>,

@@ -20,11 +20,13 @@ public:
 
     explicit RunningMoments(int nColumns);
 
-    //- Merge rows [nRows, nColumns] of weight 1 each; the rows of all ranks count as one
-    //  batch (collective). Each column is summed about one of its own values, so that a
-    //  constant column has variance 0 exactly. Value: float or double.
+    //- Merge rows [nRows, nColumns]; the rows of all ranks count as one batch (collective),
+    //  of weight 1 each or of the given weight all together. Each column is summed about one
+    //  of its own values, so that a constant column has variance 0 exactly.
+    //  Value: float or double.
     template<class Value>
-    void add(Span<const Value> rows, std::int64_t nRows, const Comm& comm);
+    void add(Span<const Value> rows, std::int64_t nRows, const Comm& comm,
+        std::optional<double> batchWeight = std::nullopt);
 
     //- Limit the weight collected so far; mean and variance stay
     void forget(double maximumWeight);
@@ -57,7 +59,7 @@ struct Scaling
 
 
 //- Running scales of inputs and targets (design 6). A sample counts once, whatever its
-//  number of cells: sample n has the weight 1/min(n, memory) when it arrives, so that the
+//  number of cells: sample n has the share 1/min(n, memory) when it arrives, so that the
 //  first samples have their exact joint statistics. Inputs, and targets that are values, are
 //  scaled by mean and deviation; increments by their root mean square, without shift.
 //

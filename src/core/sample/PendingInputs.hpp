@@ -37,7 +37,8 @@ public:
     //- Values (shared with the slots, not copied) and times; the mesh is the caller's to save
     //  and to hand in again
     StateTree save(std::int64_t nRows, int nInputColumns, std::int64_t nCells) const;
-    void load(const StateTree& state, const MeshState& mesh, SlotPool& inputs, SlotPool& rawTargets);
+    void load(const StateTree& state, const MeshState& mesh, SlotPool& inputs,
+        SlotPool& rawTargets);
 
 private:
 

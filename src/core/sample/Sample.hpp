@@ -30,7 +30,8 @@ struct Snapshot
     double time = 0;                //!< s
     std::int64_t timeIndex = 0;
     MeshState mesh;
-    SlotPool::Handle input;         //!< [nRows, nInputColumns] of the working precision, reference subtracted
+    SlotPool::Handle input;         //!< [nRows, nInputColumns] of the working precision, less
+                                    //!< the references
     SlotPool::Handle target;        //!< [nCells, nTargetColumns] double, as in the field
 };
 
