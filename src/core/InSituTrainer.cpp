@@ -11,6 +11,8 @@
 #include "train/ModelCard.hpp"
 #include "train/RunIdentity.hpp"
 
+#include <cmath>
+
 namespace inSitu
 {
 
@@ -37,6 +39,7 @@ struct InSituTrainer::Impl
     void info(const std::string& text) { log->info(name + ": " + text); }
     void warn(const std::string& message);
     std::string announcement() const;
+    bool isOfStartTime(const CheckpointPlace& place) const;
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
     void writeModel();
 };
@@ -260,11 +263,12 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
     }
 
     const double start = my.theCase.startTime;
-    const std::vector<CheckpointPlace> candidates = my.shelf->candidates(std::move(places), start);
+    const std::vector<CheckpointPlace> candidates =
+        my.shelf->candidates(std::move(places), start + my.theCase.timeTolerance);
 
     for (const CheckpointPlace& place : candidates)
     {
-        if (policy == "strict" && !sameTime(place.time, start))
+        if (policy == "strict" && !my.isOfStartTime(place))
         {
             break;
         }
@@ -297,6 +301,12 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
 }
 
 
+bool InSituTrainer::Impl::isOfStartTime(const CheckpointPlace& place) const
+{
+    return std::abs(place.time - theCase.startTime) <= theCase.timeTolerance;
+}
+
+
 void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPlace& place)
 {
     std::vector<std::string> changes;
@@ -310,7 +320,7 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
             + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
     }
 
-    const bool continuous = sameTime(place.time, theCase.startTime);
+    const bool continuous = isOfStartTime(place);
     const std::vector<std::string> notes = loop->load(checkpoint.state.subTree("loop"),
         checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
     changes.insert(changes.end(), notes.begin(), notes.end());

@@ -4,7 +4,6 @@
 #include "base/Error.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -33,12 +32,6 @@ std::vector<CheckpointPlace> timeFolders(const std::string& folder)
     return places;
 }
 
-}
-
-
-bool sameTime(double a, double b)
-{
-    return std::abs(a - b) <= 1e-9*std::max({std::abs(a), std::abs(b), 1e-30});
 }
 
 
@@ -90,14 +83,14 @@ std::vector<CheckpointPlace> CheckpointShelf::candidates
     (
         std::remove_if(places.begin(), places.end(), [&](const CheckpointPlace& place)
         {
-            return place.time > latest && !sameTime(place.time, latest);
+            return place.time > latest;
         }),
         places.end()
     );
     std::stable_sort(places.begin(), places.end(),
         [](const CheckpointPlace& a, const CheckpointPlace& b)
         {
-            return a.time > b.time && !sameTime(a.time, b.time);
+            return a.time > b.time;
         });
     return places;
 }

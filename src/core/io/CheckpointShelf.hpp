@@ -31,8 +31,8 @@ public:
     std::size_t add(const CheckpointPlace& place, const std::string& timeName,
         const Checkpoint& checkpoint);
 
-    //- The places given and those on the shelf, none later than latest, newest first, those
-    //  given before the shelf's at equal times
+    //- The places given and those on the shelf, none later than latest (included), newest
+    //  first, those given before the shelf's at equal times
     std::vector<CheckpointPlace> candidates(std::vector<CheckpointPlace> places, double latest) const;
 
     //- Places written by earlier runs, newest first: the older ones lose their replay part
@@ -48,8 +48,4 @@ private:
     std::string shelf_;
     std::vector<std::string> complete_;     // folders that still have a replay part, oldest first
 };
-
-//- Equal up to the rounding of a time name
-bool sameTime(double a, double b);
-
 }

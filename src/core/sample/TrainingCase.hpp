@@ -37,7 +37,8 @@ struct TrainingCase
     std::vector<std::string> versions;  //!< "OpenFOAM v1912 DP Int32", …
     std::string outputFolder;           //!< postProcessing/<name>/<startTime>
     std::string stableFolder;           //!< postProcessing/<name>
-    double startTime = 0;
+    double startTime = 0;               //!< s
+    double timeTolerance = 1e-9;        //!< s; names of time folders are rounded
     bool exactRestart = true;           //!< the solver restarts bit for bit (binary fields)
 };
 

@@ -187,6 +187,7 @@ void Foam::functionObjects::meshTrainer::begin()
 
     inSitu::TrainingCase theCase(describeCase());
     theCase.startTime = from;
+    theCase.timeTolerance = 0.5*time_.deltaTValue();
 
     trainer_->begin(std::move(theCase));
     trainer_->resume(runPaths::checkpoints(mesh_, name(), from));
