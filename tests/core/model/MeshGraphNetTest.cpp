@@ -103,6 +103,7 @@ struct Fixture
         pool(c.nThreads),
         model(c.options.build(c.shape, c.precision, 3, pool))
     {
+        at::set_num_threads(1);     // torch's own, for what the model is compared with
         const auto type = c.precision == Precision::float64 ? at::kDouble : at::kFloat;
         at::Tensor flat = model->parameters()[0];
         {

@@ -26,7 +26,16 @@ template<class T, bool transposed, int nRows, int nVectors, class Finish>
 INSITU_INLINE void block(const Product<T>* products, int nProducts, long row, long vector,
     const Finish& finish)
 {
-    Vector<T> c[nRows][nVectors] = {};
+    Vector<T> c[nRows][nVectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < nRows; ++i)
+    {
+#pragma GCC unroll 16
+        for (int j = 0; j < nVectors; ++j)
+        {
+            c[i][j] = Vector<T>{};
+        }
+    }
 
     for (int p = 0; p < nProducts; ++p)
     {
@@ -37,6 +46,7 @@ INSITU_INLINE void block(const Product<T>* products, int nProducts, long row, lo
 
         // One base per three rows: few address registers
         const T* base[(nRows + 2)/3];
+#pragma GCC unroll 16
         for (int g = 0; g < (nRows + 2)/3; ++g)
         {
             base[g] = a + 3*g*lda;
@@ -45,13 +55,16 @@ INSITU_INLINE void block(const Product<T>* products, int nProducts, long row, lo
         for (long l = 0; l < products[p].k; ++l)
         {
             Vector<T> bl[nVectors];
+#pragma GCC unroll 16
             for (int j = 0; j < nVectors; ++j)
             {
                 bl[j] = load(b + j*lanes<T>);
             }
+#pragma GCC unroll 16
             for (int i = 0; i < nRows; ++i)
             {
                 const T ail = transposed ? a[i] : base[i/3][(i % 3)*lda];
+#pragma GCC unroll 16
                 for (int j = 0; j < nVectors; ++j)
                 {
                     c[i][j] += ail*bl[j];
@@ -59,6 +72,7 @@ INSITU_INLINE void block(const Product<T>* products, int nProducts, long row, lo
             }
             b += ldb;
             a += lda;
+#pragma GCC unroll 16
             for (int g = 0; g < (nRows + 2)/3; ++g)
             {
                 ++base[g];
@@ -66,8 +80,10 @@ INSITU_INLINE void block(const Product<T>* products, int nProducts, long row, lo
         }
     }
 
+#pragma GCC unroll 16
     for (int i = 0; i < nRows; ++i)
     {
+#pragma GCC unroll 16
         for (int j = 0; j < nVectors; ++j)
         {
             finish(row + i, (vector + j)*lanes<T>, c[i][j]);
