@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/TrainingConfig.hpp"
+
+#include "TrainSupport.hpp"
+
+#include <gmock/gmock.h>
+
+using namespace inSitu;
+using testing::HasSubstr;
+
+namespace
+{
+
+std::string complaintAbout(const std::string& key, const std::string& value)
+{
+    try
+    {
+        trainingConfig({{key, value}});
+    }
+    catch (const ConfigError& error)
+    {
+        return error.what();
+    }
+    return "accepted";
+}
+
+}
+
+
+TEST(TrainingConfig, DefaultsAreThoseOfTheReference)
+{
+    const std::string json = TrainingConfig().written().json();
+
+    EXPECT_THAT(json, HasSubstr("\"precision\":\"float32\""));
+    EXPECT_THAT(json, HasSubstr("\"type\":\"meshGraphNet\""));
+    EXPECT_THAT(json, HasSubstr("\"type\":\"mse\""));
+    EXPECT_THAT(json, HasSubstr("\"type\":\"adam\""));
+    EXPECT_THAT(json, HasSubstr("\"learningRate\":0.001"));
+    EXPECT_THAT(json, HasSubstr("\"type\":\"constant\""));
+}
+
+
+TEST(TrainingConfig, TypesAreChosenByWord)
+{
+    const TrainingConfig config = trainingConfig({{"precision", "float64"}, {"loss.type", "l1"},
+        {"optimizer.type", "sgd"}, {"optimizer.momentum", "0.9"}, {"lrScheduler.type", "step"},
+        {"lrScheduler.stepSize", "7"}});
+
+    EXPECT_EQ(config.arithmetic(), Precision::float64);
+    EXPECT_EQ(config.lossType, "l1");
+    EXPECT_EQ(config.optimizerType, "sgd");
+    EXPECT_THAT(config.written().json(), HasSubstr("\"momentum\":0.9"));
+    EXPECT_DOUBLE_EQ(config.schedule->build(1)->factor(7), 0.1);
+}
+
+
+TEST(TrainingConfig, WhatIsNotBuiltYetSaysSo)
+{
+    EXPECT_THAT(complaintAbout("device", "cuda"), HasSubstr("not supported yet"));
+    EXPECT_THAT(complaintAbout("device", "cuda:1"), HasSubstr("not supported yet"));
+    EXPECT_THAT(complaintAbout("precision", "bfloat16"), HasSubstr("use float32 or float64"));
+    EXPECT_THAT(complaintAbout("precision", "float16"), HasSubstr("not supported yet"));
+}
+
+
+TEST(TrainingConfig, WrongWordsNameTheChoices)
+{
+    EXPECT_THAT(complaintAbout("device", "gpu"), HasSubstr("one of: auto cpu"));
+    EXPECT_THAT(complaintAbout("device", "cuda:x"), HasSubstr("one of: auto cpu"));
+    EXPECT_THAT(complaintAbout("precision", "double"), HasSubstr("float64"));
+    EXPECT_THAT(complaintAbout("optimizer.type", "adm"), HasSubstr("adam"));
+    EXPECT_THAT(complaintAbout("optimiser.type", "adam"), HasSubstr("optimizer"));
+    EXPECT_THAT(complaintAbout("batchSize", "0"), HasSubstr("batchSize"));
+}

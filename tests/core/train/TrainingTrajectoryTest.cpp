@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/Trainer.hpp"
+
+#include "TrainCase.hpp"
+#include "io/Hdf5File.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+using namespace inSitu;
+
+namespace
+{
+
+template<class T>
+std::vector<T> part(const std::vector<T>& values, std::size_t index, std::size_t count)
+{
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(index*values.size()/count);
+    return {first, first + static_cast<std::ptrdiff_t>(values.size()/count)};
+}
+
+
+//- The snapshots of the oracle, normalised there: scales are one here
+std::vector<Sample> samplesOf(const StateTree& file, const MeshState& mesh, std::size_t count)
+{
+    std::vector<Sample> samples(count);
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        samples[i].mesh = mesh;
+        samples[i].input = slotOf(part(file.get<double>("node_input"), i, count));
+        samples[i].target = slotOf(part(file.get<double>("target"), i, count));
+    }
+    return samples;
+}
+
+
+MeshState meshOf(const StateTree& file)
+{
+    const std::vector<std::int64_t> index = file.get<std::int64_t>("edge_index");
+    const std::size_t nEdges = index.size()/2;
+    const std::vector<std::int32_t> senders(index.begin(), index.begin() + nEdges);
+    const std::vector<std::int32_t> receivers(index.begin() + nEdges, index.end());
+    const auto nNodes = file.getArray("node_input").shape[1];
+
+    MeshState mesh;
+    mesh.graph = std::make_shared<MeshGraph>(
+        MeshGraph::fromEdges(static_cast<std::int32_t>(nNodes), senders, receivers));
+    auto geometry = std::make_shared<MeshGeometry>();
+    geometry->directions = {0, 1, 2};
+    const std::vector<double> edges = file.get<double>("edge_input");
+    for (const std::int32_t edge : mesh.graph->faceOf())
+    {
+        geometry->edgeFeatures.insert(geometry->edgeFeatures.end(),
+            edges.begin() + 4*edge, edges.begin() + 4*edge + 4);
+    }
+    mesh.geometry = geometry;
+    return mesh;
+}
+
+}
+
+
+TEST(TrainingTrajectory, AdamOnSnapshotsOfPyTorch)
+{
+    const std::string path = oracle("training_adam.h5");
+    if (!std::filesystem::exists(path))
+    {
+        GTEST_SKIP() << "no " << path;
+    }
+    const StateTree file = readHdf5(path);
+    const MeshState mesh = meshOf(file);
+    const std::vector<Sample> samples = samplesOf(file, mesh, 5);
+    const Normaliser identity({4, 3, true, {0, 1, 2}, {0, 1, 2, 3}}, 100, {});
+
+    TrainerLayout layout;
+    layout.shape = {4, 4, 3};
+    layout.nInputColumns = 4;
+    std::ostringstream rate;
+    rate << file.getDouble("learning_rate");
+    TrainerBench bench(trainingConfig({{"precision", "float64"}, {"batchSize", "5"},
+        {"model.type", "meshGraphNet"},
+        {"model.processorSize", std::to_string(file.getInt("processor_size"))},
+        {"model.hiddenSize", std::to_string(file.getInt("hidden"))},
+        {"optimizer.type", "adam"}, {"optimizer.learningRate", rate.str()}}), layout);
+    Trainer& trainer = bench.trainer;
+
+    for (auto& [name, tensor] : trainer.model().namedTensors())
+    {
+        const std::vector<float> initial = file.get<float>("parameters_initial/" + name);
+        at::Tensor(tensor).copy_(at::tensor(initial).reshape(tensor.sizes()));
+    }
+    const auto expectPredictions = [&](const char* name)
+    {
+        const std::vector<double> all = file.get<double>(name);
+        for (std::size_t i = 0; i < samples.size(); ++i)
+        {
+            const std::vector<double> expected = part(all, i, samples.size());
+            std::vector<double> values(expected.size());
+            trainer.predict(samples[i], identity, Span<double>(values));
+            EXPECT_LT(relativeDifference(values, expected), 1e-8) << name << ' ' << i;
+        }
+    };
+
+    expectPredictions("prediction_before");
+    const std::vector<double> loss = file.get<double>("loss");
+    const std::vector<double> norm = file.get<double>("gradient_norm");
+    double largest = 0;
+    for (std::size_t i = 0; i < loss.size(); ++i)
+    {
+        const Trainer::Step step = trainer.step(samples, identity);
+        EXPECT_NEAR(step.loss, loss[i], 1e-9*loss[i]) << "step " << i;
+        EXPECT_NEAR(step.gradientNorm, norm[i], 1e-9*norm[i]) << "step " << i;
+        largest = std::max(largest, std::abs(step.loss/loss[i] - 1));
+    }
+    RecordProperty("largestRelativeLossError", std::to_string(largest));
+    expectPredictions("prediction_after");
+
+    for (const auto& [name, tensor] : trainer.model().namedTensors())
+    {
+        const std::vector<double> expected = file.get<double>("parameters_final/" + name);
+        const at::Tensor values = tensor.contiguous();
+        const std::vector<double> found(values.data_ptr<double>(),
+            values.data_ptr<double>() + values.numel());
+        EXPECT_LT(relativeDifference(found, expected), 1e-8) << name;
+    }
+    const double lossAfter = file.getDouble("loss_after_last_step");
+    EXPECT_NEAR(trainer.step(samples, identity).loss, lossAfter, 1e-9*lossAfter);
+}
