@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "buffer/SlotPool.hpp"
 
+#include "base/alignedMemory.hpp"
+
 #include <new>
 
 namespace inSitu
@@ -28,7 +30,7 @@ struct SlotPool::Shared
     {
         for (std::byte* piece : free)
         {
-            ::operator delete(piece, std::align_val_t(alignment));
+            giveMemory(piece);
         }
     }
 
@@ -38,10 +40,7 @@ struct SlotPool::Shared
         if (free.empty())
         {
             free.reserve(static_cast<std::size_t>(nAllocated) + 1);
-            auto* piece = static_cast<std::byte*>
-            (
-                ::operator new(headerBytes + bytes, std::align_val_t(alignment))
-            );
+            auto* piece = static_cast<std::byte*>(takeMemory(headerBytes + bytes));
             ++nAllocated;
             return piece;
         }

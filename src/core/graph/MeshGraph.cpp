@@ -2,6 +2,7 @@
 #include "graph/MeshGraph.hpp"
 
 #include "base/Error.hpp"
+#include "base/alignedMemory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -17,7 +18,7 @@ using Indices = std::vector<Index>;
 
 
 // Counts become the first position of each bin; the total is returned
-std::int64_t startsFromCounts(Indices& counts)
+std::int64_t startsFromCounts(Span<Index> counts)
 {
     std::int64_t total = 0;
     for (Index& count : counts)
@@ -83,6 +84,61 @@ void requireFaceOrder(const std::vector<Patch>& patches, Index nInternalFaces, c
         + std::to_string(owner[face]) + " and neighbour " + std::to_string(neighbour[face])
         + " is out of range or not in upper-triangular order (owners ascending, neighbours"
           " ascending within an owner, owner below neighbour); renumber the mesh");
+}
+
+
+// Neighbours of each cell through internal faces, and those of lower index; checks the order
+void countInternal
+(
+    Span<const Index> owner,
+    Span<const Index> neighbour,
+    Span<Index> lower,
+    Span<Index> degree
+)
+{
+    const auto nCells = static_cast<Index>(lower.size());
+    Index previousOwner = 0;
+    Index previousNeighbour = 0;
+    std::size_t firstOfOwner = 0;
+    for (std::size_t f = 0; f < owner.size(); ++f)
+    {
+        const Index o = owner[f];
+        const Index n = neighbour[f];
+        if (o != previousOwner)
+        {
+            degree[previousOwner] = static_cast<Index>(f - firstOfOwner);
+            firstOfOwner = f;
+        }
+        else if (n < previousNeighbour)
+        {
+            wrongFace(owner, neighbour, f);
+        }
+        if (o < previousOwner || n <= o || n >= nCells)
+        {
+            wrongFace(owner, neighbour, f);
+        }
+        ++lower[n];
+        previousOwner = o;
+        previousNeighbour = n;
+    }
+    if (!owner.empty())
+    {
+        degree[previousOwner] = static_cast<Index>(owner.size() - firstOfOwner);
+    }
+    for (std::size_t c = 0; c < lower.size(); ++c)
+    {
+        degree[c] += lower[c];
+    }
+}
+
+
+void countFaces(Span<const Index> cells, const std::string& place, Span<Index> degree)
+{
+    requireInside(cells, static_cast<Index>(degree.size()), place);
+    for (const Index cell : cells)
+    {
+        ++degree[cell];
+    }
 }
 
 
@@ -169,73 +225,59 @@ MeshGraph MeshGraph::fromFaces
     graph.nCells_ = nCells;
     graph.nInternalFaces_ = static_cast<Index>(nFaces);
 
-    // Cells below and above each cell, then everything that its row holds
+    // Cells below each cell and neighbours of it, then everything that its row holds
     Indices lower(nCells, 0);
     Indices internalDegree(nCells, 0);
-    for (std::size_t f = 0; f < nFaces; ++f)
-    {
-        const bool ordered = f == 0 || owner[f - 1] < owner[f]
-         || (owner[f - 1] == owner[f] && neighbour[f - 1] <= neighbour[f]);
-        if (!ordered || owner[f] < 0 || owner[f] >= neighbour[f] || neighbour[f] >= nCells)
-        {
-            wrongFace(owner, neighbour, f);
-        }
-        ++lower[neighbour[f]];
-        ++internalDegree[owner[f]];
-    }
+    countInternal(owner, neighbour, lower, internalDegree);
 
-    std::int64_t nBoundary = 0;
-    graph.receiverStart_.assign(static_cast<std::size_t>(nCells) + 1, 0);
-    Index* degree = graph.receiverStart_.data();
-    for (Index c = 0; c < nCells; ++c)
-    {
-        internalDegree[c] += lower[c];
-        degree[c] = internalDegree[c];
-    }
+    Indices degree(internalDegree);
     for (const CoupledPatch& patch : coupled)
     {
         const std::string place = "the coupled patch at face " + std::to_string(patch.firstFace);
-        requireInside(patch.cells, nCells, place);
         requireInside(patch.neighbourCells, nCells, place);
-        for (const Index cell : patch.cells)
-        {
-            ++degree[cell];
-        }
+        countFaces(patch.cells, place, degree);
     }
+    std::int64_t nNodes = nCells;
     for (const BoundaryPatch& patch : boundary)
     {
-        requireInside(patch.cells, nCells,
-            "the boundary patch at face " + std::to_string(patch.firstFace));
-        nBoundary += static_cast<std::int64_t>(patch.cells.size());
-        for (const Index cell : patch.cells)
-        {
-            ++degree[cell];
-        }
+        countFaces(patch.cells, "the boundary patch at face " + std::to_string(patch.firstFace),
+            degree);
+        nNodes += static_cast<std::int64_t>(patch.cells.size());
     }
-    requireIndices(nCells + nBoundary, "nodes");
+    requireIndices(nNodes, "nodes");
+    graph.nNodes_ = static_cast<Index>(nNodes);
+    graph.nBoundary_ = graph.nNodes_ - nCells;
 
-    const std::int64_t nEdges = startsFromCounts(graph.receiverStart_);
-    requireIndices(nEdges, "edges");
-    graph.nBoundary_ = static_cast<Index>(nBoundary);
-    graph.nNodes_ = nCells + graph.nBoundary_;
-    graph.receiverStart_.resize(static_cast<std::size_t>(graph.nNodes_) + 1,
-        static_cast<Index>(nEdges));
-
-    graph.senders_.resize(nEdges);
-    graph.receivers_.resize(nEdges);
-    graph.faceOf_.resize(nEdges);
-    graph.reverseEdge_.resize(nEdges);
-    for (Index c = 0; c < nCells; ++c)
-    {
-        std::fill(graph.receivers_.begin() + graph.receiverStart_[c],
-            graph.receivers_.begin() + graph.receiverStart_[c + 1], c);
-    }
+    graph.allocate(startsFromCounts(degree));
+    std::copy(degree.begin(), degree.end(), graph.receiverStart_.begin());
+    std::fill(graph.receiverStart_.begin() + nCells, graph.receiverStart_.end(), graph.nEdges());
 
     graph.placeInternal(owner, neighbour, lower);
     graph.mergeCoupled(coupled, internalDegree);
     graph.placeBoundary(boundary);
-    graph.listSenders();
+    graph.completeRows();
     return graph;
+}
+
+
+void MeshGraph::allocate(std::int64_t nEdges)
+{
+    requireIndices(nEdges, "edges");
+    const auto nStarts = static_cast<std::size_t>(nNodes_) + 1;
+    const auto n = static_cast<std::size_t>(nEdges);
+    memory_.reset(static_cast<Index*>(takeMemory((2*nStarts + 5*n)*sizeof(Index))), giveMemory);
+
+    Index* next = memory_.get();
+    for (Span<Index>* starts : {&receiverStart_, &senderStart_})
+    {
+        *starts = {next, nStarts};
+        next += nStarts;
+    }
+    for (Span<Index>* edges : {&senders_, &receivers_, &faceOf_, &reverseEdge_, &senderEdge_})
+    {
+        *edges = {next, n};
+        next += n;
+    }
 }
 
 
@@ -367,21 +409,37 @@ void MeshGraph::placeBoundary(const std::vector<BoundaryPatch>& boundary)
 }
 
 
-void MeshGraph::listSenders()
+void MeshGraph::completeRows()
 {
-    senderStart_.assign(static_cast<std::size_t>(nNodes_) + 1, 0);
-    for (const Index sender : senders_)
+    // The edges out of a cell are the reverses of those into it, and in their order but for
+    // repeated senders through coupled faces; boundary nodes have one edge each
+    Index out = 0;
+    Index edge = 0;
+    const Index boundaryOut = nEdges() - nBoundary_;
+    for (Index cell = 0; cell < nCells_; ++cell)
     {
-        ++senderStart_[sender];
+        const Index firstOut = out;
+        senderStart_[cell] = out;
+        for (; edge < receiverStart_[cell + 1]; ++edge)
+        {
+            receivers_[edge] = cell;
+            const Index reverse = reverseEdge_[edge];
+            if (reverse < 0)
+            {
+                senderEdge_[boundaryOut + senders_[edge] - nCells_] = edge;
+                continue;
+            }
+            Index place = out++;
+            for (; place > firstOut && senderEdge_[place - 1] > reverse; --place)
+            {
+                senderEdge_[place] = senderEdge_[place - 1];
+            }
+            senderEdge_[place] = reverse;
+        }
     }
-    startsFromCounts(senderStart_);
-
-    Indices next(senderStart_.begin(), senderStart_.end() - 1);
-    senderEdge_.resize(senders_.size());
-    const Index n = nEdges();
-    for (Index edge = 0; edge < n; ++edge)
+    for (Index node = nCells_; node <= nNodes_; ++node)
     {
-        senderEdge_[next[senders_[edge]]++] = edge;
+        senderStart_[node] = out++;
     }
 }
 
@@ -415,23 +473,32 @@ MeshGraph MeshGraph::fromEdges
     graph.nCells_ = nNodes;
     graph.nInternalFaces_ = static_cast<Index>(n);
 
+    graph.allocate(static_cast<std::int64_t>(n));
+
     const Indices bySender = countingOrder(sequence(n), nNodes,
         [&](Index i) { return senders[i]; });
-    graph.faceOf_ = countingOrder(bySender, nNodes,
+    const Indices order = countingOrder(bySender, nNodes,
         [&](Index i) { return receivers[i]; });
+    std::copy(order.begin(), order.end(), graph.faceOf_.begin());
 
-    graph.receiverStart_.assign(static_cast<std::size_t>(nNodes) + 1, 0);
-    for (const Index i : graph.faceOf_)
+    std::fill(graph.receiverStart_.begin(), graph.receiverStart_.end(), 0);
+    std::fill(graph.senderStart_.begin(), graph.senderStart_.end(), 0);
+    for (std::size_t e = 0; e < n; ++e)
     {
-        graph.senders_.push_back(senders[i]);
-        graph.receivers_.push_back(receivers[i]);
-        ++graph.receiverStart_[receivers[i]];
+        graph.senders_[e] = senders[order[e]];
+        graph.receivers_[e] = receivers[order[e]];
+        ++graph.receiverStart_[graph.receivers_[e]];
+        ++graph.senderStart_[graph.senders_[e]];
     }
     startsFromCounts(graph.receiverStart_);
-    graph.listSenders();
+    startsFromCounts(graph.senderStart_);
+
+    const Indices outOrder = countingOrder(sequence(n), nNodes,
+        [&](Index e) { return graph.senders_[e]; });
+    std::copy(outOrder.begin(), outOrder.end(), graph.senderEdge_.begin());
 
     // Edges into a node ascend by sender, those out of it by receiver: pair them in one walk
-    graph.reverseEdge_.assign(n, -1);
+    std::fill(graph.reverseEdge_.begin(), graph.reverseEdge_.end(), -1);
     for (Index node = 0; node < nNodes; ++node)
     {
         Index in = graph.receiverStart_[node];
@@ -455,14 +522,7 @@ MeshGraph MeshGraph::fromEdges
 
 std::size_t MeshGraph::bytes() const
 {
-    const auto sizes = {receiverStart_.size(), senders_.size(), receivers_.size(),
-        senderStart_.size(), senderEdge_.size(), reverseEdge_.size(), faceOf_.size()};
-    std::size_t count = 0;
-    for (const std::size_t size : sizes)
-    {
-        count += size;
-    }
-    return count*sizeof(Index);
+    return (receiverStart_.size() + senderStart_.size() + 5*senders_.size())*sizeof(Index);
 }
 
 }

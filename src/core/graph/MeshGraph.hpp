@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace inSitu
@@ -88,29 +89,33 @@ public:
     //- Edges between cells with faceOf() below it are inside the mesh, the others coupled
     std::int32_t nInternalFaces() const { return nInternalFaces_; }
 
-    //- Memory of the arrays
+    //- Memory of the arrays; copies share it
     std::size_t bytes() const;
 
 private:
 
+    void allocate(std::int64_t nEdges);
     void placeInternal(Span<const std::int32_t> owner, Span<const std::int32_t> neighbour,
         Span<const std::int32_t> lower);
     void mergeCoupled(const std::vector<CoupledPatch>& coupled,
         Span<const std::int32_t> internalDegree);
     void placeBoundary(const std::vector<BoundaryPatch>& boundary);
-    void listSenders();
+    void completeRows();
 
     std::int32_t nNodes_ = 0;
     std::int32_t nCells_ = 0;
     std::int32_t nBoundary_ = 0;
     std::int32_t nInternalFaces_ = 0;
-    std::vector<std::int32_t> receiverStart_;
-    std::vector<std::int32_t> senders_;
-    std::vector<std::int32_t> receivers_;
-    std::vector<std::int32_t> senderStart_;
-    std::vector<std::int32_t> senderEdge_;
-    std::vector<std::int32_t> reverseEdge_;
-    std::vector<std::int32_t> faceOf_;
+
+    // One piece of memory for all arrays, shared by copies
+    std::shared_ptr<std::int32_t> memory_;
+    Span<std::int32_t> receiverStart_;
+    Span<std::int32_t> senders_;
+    Span<std::int32_t> receivers_;
+    Span<std::int32_t> senderStart_;
+    Span<std::int32_t> senderEdge_;
+    Span<std::int32_t> reverseEdge_;
+    Span<std::int32_t> faceOf_;
 };
 
 }
