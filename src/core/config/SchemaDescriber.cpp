@@ -150,12 +150,13 @@ private:
 };
 
 
+//- As text of a Markdown table: neither a border nor the begin of an HTML tag
 std::string cell(const std::string& text)
 {
     std::string escaped;
     for (const char c : text)
     {
-        escaped += c == '|' ? "\\|" : std::string(1, c);
+        escaped += c == '|' || c == '<' ? std::string{'\\', c} : std::string(1, c);
     }
     return escaped;
 }

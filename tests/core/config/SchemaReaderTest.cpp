@@ -72,7 +72,7 @@ struct Config
         schema.key("name", name, "which");
         schema.choice("policy", policy, {"fifo", "reservoir"}, "how");
         schema.key("words", words, "texts");
-        schema.key("fields", fields, "patterns | more");
+        schema.key("fields", fields, "patterns | <more>");
         schema.key("limit", limit, "if any", Range::within(-1.5, 4));
         schema.key("after", after, "if any");
         schema.block("inner", "a block", [this](Schema& block)
@@ -320,7 +320,7 @@ TEST(SchemaDescriber, ListsEveryKeyOfEveryAlternative)
         "| `name` | text | unnamed | which |\n"
         "| `policy` | word: fifo reservoir | fifo | how |\n"
         "| `words` | list of texts | (a) | texts |\n"
-        "| `fields` | list of words, or regular expressions in quotes | () | patterns \\| more |\n"
+        "| `fields` | list of words, or regular expressions in quotes | () | patterns \\| \\<more> |\n"
         "| `limit` | number in [-1.5, 4] | - | if any |\n"
         "| `after` | integer | - | if any |\n"
         "| `inner` | block | - | a block |\n"
