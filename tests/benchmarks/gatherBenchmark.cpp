@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Gathering U and p into float32 rows against a plain pass over the same bytes, which reads the
+// doubles and writes the floats one after the other. Both run alternately; "ratio" is gather over
+// pass, of the medians.
+
+#include "buffer/Gather.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+using namespace inSitu;
+
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double>& values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size()/2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+
+template<class Work>
+double secondsOf(const Work& work)
+{
+    const Clock::time_point start = Clock::now();
+    work();
+    benchmark::ClobberMemory();
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+
+// Blocks of known length, so that the compiler makes vector instructions of them
+constexpr std::size_t blockLength = 256;
+
+void plainPass(const std::vector<double>& from, std::vector<float>& to)
+{
+    std::size_t first = 0;
+    for (; first + blockLength <= to.size(); first += blockLength)
+    {
+        const double* __restrict source = from.data() + first;
+        float* __restrict target = to.data() + first;
+        for (std::size_t i = 0; i < blockLength; ++i)
+        {
+            target[i] = static_cast<float>(source[i]);
+        }
+    }
+
+    // What is read and not kept: the unsolved component
+    double rest[8] = {};
+    for (; first + 8 <= from.size(); first += 8)
+    {
+        for (std::size_t i = 0; i < 8; ++i)
+        {
+            rest[i] += from[first + i];
+        }
+    }
+    benchmark::DoNotOptimize(rest);
+}
+
+
+// components: of U that become columns, beside p
+void gatherUp(benchmark::State& state, const std::vector<int>& components)
+{
+    const auto nCells = static_cast<std::size_t>(state.range(0));
+    FieldSpec U, p;
+    U.nComponents = 3;
+    U.components = components;
+    p.components = {0};
+    const RowLayout layout = RowLayout::of({U, p}, {0, 1}, false);
+    const std::vector<double> reference(layout.nColumns, 0.25);
+
+    std::vector<double> memoryU(3*nCells), memoryP(nCells), plain(4*nCells);
+    for (std::size_t i = 0; i < plain.size(); ++i)
+    {
+        plain[i] = 1e-3*static_cast<double>(i % 1013);
+        (i < nCells ? memoryP[i] : memoryU[i - nCells]) = plain[i];
+    }
+    const std::vector<FieldView<double>> views{{memoryU, {}}, {memoryP, {}}};
+    std::vector<float> rows(layout.nColumns*nCells), copy(layout.nColumns*nCells);
+
+    std::vector<double> gather, pass;
+    for (auto _ : state)
+    {
+        pass.push_back(secondsOf([&] { plainPass(plain, copy); }));
+        gather.push_back(secondsOf([&]
+        {
+            benchmark::DoNotOptimize(gatherRows(layout, views,
+                Span<const double>(reference), Span<float>(rows)));
+        }));
+        state.SetIterationTime(gather.back());
+    }
+    state.counters["gather_us"] = 1e6*median(gather);
+    state.counters["pass_us"] = 1e6*median(pass);
+    state.counters["ratio"] = median(gather)/median(pass);
+    state.SetBytesProcessed(state.iterations()
+        *static_cast<std::int64_t>(plain.size()*sizeof(double) + rows.size()*sizeof(float)));
+}
+
+}
+
+BENCHMARK_CAPTURE(gatherUp, UxUyUzP, std::vector<int>{0, 1, 2})
+    ->Arg(64000)->Arg(1000000)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gatherUp, UxUyP, std::vector<int>{0, 1})
+    ->Arg(64000)->UseManualTime()->Unit(benchmark::kMicrosecond);
