@@ -89,41 +89,57 @@ std::int64_t checkedRows(const RowLayout& layout, const std::vector<FieldView<Sc
 }
 
 
-// Gather a band of rows of one block: runs of neighbouring components, four at most
+// Gather a band of rows of one piece: runs of neighbouring components, four at most, a scalar
+// field that follows a shorter one along with it
 template<class Scalar, class Value>
-bool gatherBlock
+bool gatherBand
 (
     const RowLayout& layout,
-    const ColumnBlock& block,
-    const Scalar* source,
+    const std::vector<FieldView<Scalar>>& views,
+    std::size_t piece,
+    std::int64_t firstRow,
+    std::int64_t nRows,
     const double* reference,
-    Value* target,
-    std::int64_t nRows
+    Value* target
 )
 {
-    const int n = static_cast<int>(block.components.size());
-    bool bad = false;
-    for (int first = 0, next = 0; first < n; first = next)
+    const auto sourceOf = [&](const ColumnBlock& block)
     {
-        const int component = block.components[first];
-        while (next < n && next < first + stripWidth
-            && block.components[next] == component + next - first)
+        return valuesOf(views[block.field], piece).data() + firstRow*block.nComponents;
+    };
+
+    bool bad = false;
+    for (std::size_t b = 0; b < layout.blocks.size(); ++b)
+    {
+        const ColumnBlock& block = layout.blocks[b];
+        const int n = static_cast<int>(block.components.size());
+        for (int first = 0, next = 0; first < n; first = next)
         {
-            ++next;
+            const int component = block.components[first];
+            while (next < n && next < first + stripWidth
+                && block.components[next] == component + next - first)
+            {
+                ++next;
+            }
+            const int width = next - first;
+            const bool follows = block.nComponents > 1 && next == n && width < stripWidth
+                && b + 1 < layout.blocks.size() && layout.blocks[b + 1].nComponents == 1;
+
+            const int column = block.firstColumn + first;
+            bad |= gatherStrip(Strip<Scalar, Value>
+            {
+                sourceOf(block) + component,
+                block.nComponents,
+                target + column,
+                layout.nColumns,
+                nRows,
+                reference + column,
+                width,
+                follows ? sourceOf(layout.blocks[b + 1]) : nullptr,
+                column + stripWidth <= layout.nColumns || width + follows == layout.nColumns
+            });
+            b += follows;
         }
-        const int column = block.firstColumn + first;
-        const int width = next - first;
-        bad |= gatherStrip(Strip<Scalar, Value>
-        {
-            source + component,
-            block.nComponents,
-            target + column,
-            layout.nColumns,
-            nRows,
-            reference + column,
-            width,
-            column + stripWidth <= layout.nColumns || width == layout.nColumns
-        });
     }
     return bad;
 }
@@ -223,12 +239,7 @@ NonFinite gatherRows
         for (std::int64_t first = 0; first < n; first += bandRows)
         {
             const std::int64_t length = std::min(bandRows, n - first);
-            for (const ColumnBlock& block : layout.blocks)
-            {
-                const Scalar* source =
-                    valuesOf(views[block.field], piece).data() + first*block.nComponents;
-                bad |= gatherBlock(layout, block, source, reference.data(), target, length);
-            }
+            bad |= gatherBand(layout, views, piece, first, length, reference.data(), target);
             target += length*layout.nColumns;
         }
     }

@@ -69,12 +69,19 @@ template<class Scalar, class Value>
         strip.target[row*strip.targetStride + i] = difference;
         good &= difference - difference == 0;
     }
+    if (strip.follower)
+    {
+        const double value = strip.follower[row];
+        const Value difference = static_cast<Value>(value - strip.reference[strip.width]);
+        strip.target[row*strip.targetStride + strip.width] = difference;
+        good &= difference - difference == 0;
+    }
     return !good;
 }
 
 
-// width columns are kept of the four that are read and, with written = 4, stored
-template<class Scalar, class Value, int width, int written>
+// width columns are kept of the four that are read, one may follow, written are stored
+template<class Scalar, class Value, int width, bool follows, int written>
 [[gnu::always_inline]] inline bool gatherColumns(const Strip<Scalar, Value>& strip)
 {
     Lanes<double>::type shift = {};
@@ -87,6 +94,9 @@ template<class Scalar, class Value, int width, int written>
     // last three rows go one by one
     const std::int64_t last = strip.nRows - (width < lanes ? lanes : 1);
 
+    const double next = follows ? strip.reference[width] : 0;
+    const Lanes<double>::type nextShift = {next, next, next, next};
+
     Watch<Value> watch;
     std::int64_t row = 0;
     const std::int64_t sourceStride = strip.sourceStride;
@@ -96,10 +106,19 @@ template<class Scalar, class Value, int width, int written>
     for (; row + lanes - 1 <= last; row += lanes)
     {
         typename Lanes<Value>::type values[lanes];
+        typename Lanes<Value>::type followers;
+        if constexpr (follows)
+        {
+            convert<Scalar, Value>(strip.follower + row, nextShift, followers);
+        }
         #pragma GCC unroll 4
         for (int i = 0; i < lanes; ++i)
         {
             convert<Scalar, Value>(source + i*sourceStride, shift, values[i]);
+            if constexpr (follows)
+            {
+                values[i][width] = followers[i];
+            }
             std::memcpy(target + i*targetStride, &values[i], written*sizeof(Value));
         }
         watch.see((values[0] + values[1]) + (values[2] + values[3]));
@@ -149,29 +168,34 @@ template<class Scalar, class Value>
 }
 
 
+template<class Scalar, class Value, int width>
+[[gnu::always_inline]] inline bool gatherWidth(const Strip<Scalar, Value>& strip)
+{
+    if (strip.follower)
+    {
+        return strip.mayOverlap
+          ? gatherColumns<Scalar, Value, width, true, lanes>(strip)
+          : gatherColumns<Scalar, Value, width, true, width + 1>(strip);
+    }
+    return strip.mayOverlap
+      ? gatherColumns<Scalar, Value, width, false, lanes>(strip)
+      : gatherColumns<Scalar, Value, width, false, width>(strip);
+}
+
+
 template<class Scalar, class Value>
 [[gnu::always_inline]] inline bool gatherAny(const Strip<Scalar, Value>& strip)
 {
-    if (strip.sourceStride == 1)
+    if (strip.sourceStride == 1 && !strip.follower)
     {
         return gatherScalars(strip);
     }
     switch (strip.width)
     {
-        case 1:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 1, lanes>(strip)
-              : gatherColumns<Scalar, Value, 1, 1>(strip);
-        case 2:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 2, lanes>(strip)
-              : gatherColumns<Scalar, Value, 2, 2>(strip);
-        case 3:
-            return strip.mayOverlap
-              ? gatherColumns<Scalar, Value, 3, lanes>(strip)
-              : gatherColumns<Scalar, Value, 3, 3>(strip);
-        default:
-            return gatherColumns<Scalar, Value, lanes, lanes>(strip);
+        case 1: return gatherWidth<Scalar, Value, 1>(strip);
+        case 2: return gatherWidth<Scalar, Value, 2>(strip);
+        case 3: return gatherWidth<Scalar, Value, 3>(strip);
+        default: return gatherColumns<Scalar, Value, lanes, false, lanes>(strip);
     }
 }
 

@@ -10,8 +10,8 @@ namespace inSitu
 constexpr int stripWidth = 4;
 
 
-//- Neighbouring columns of a snapshot that come from neighbouring components of one field,
-//  in one piece of memory: the inner loop of a gather
+//- Neighbouring columns of a snapshot that come from neighbouring components of one field in
+//  one piece of memory, and perhaps a scalar field behind them (U p): the inner loop of a gather
 template<class Scalar, class Value>
 struct Strip
 {
@@ -20,8 +20,11 @@ struct Strip
     Value* target;                  //!< first column of the first row
     std::int64_t targetStride;      //!< columns of the snapshot
     std::int64_t nRows;
-    const double* reference;        //!< [width]
+    const double* reference;        //!< per column
     int width;                      //!< 1 to stripWidth columns
+
+    //- Scalar field of the column behind them, if they are fewer than stripWidth; nullptr: none
+    const Scalar* follower;
 
     //- Columns up to stripWidth may be filled with anything: others write them later, or
     //  they are this strip's own next rows

@@ -54,16 +54,30 @@ struct Case
     int width;
     int nColumns;
     int firstColumn;
+    bool follows;
     std::int64_t nRows;
     std::vector<Scalar> field;
+    std::vector<Scalar> follower;
     std::vector<Value> rows;
     std::vector<double> reference{0.1, -7.3, 1e5 + 1/3.0, 2.7};
 
     Strip<Scalar, Value> strip()
     {
         return {field.data() + firstComponent, nComponents, rows.data() + firstColumn, nColumns,
-            nRows, reference.data(), width,
-            firstColumn + stripWidth <= nColumns || width == nColumns};
+            nRows, reference.data(), width, follows ? follower.data() : nullptr,
+            firstColumn + stripWidth <= nColumns || written() == nColumns};
+    }
+
+    int written() const { return width + follows; }
+
+    double value(std::int64_t row, int i) const
+    {
+        return i < width ? field[row*nComponents + firstComponent + i] : follower[row];
+    }
+
+    void set(std::int64_t row, int i, Scalar to)
+    {
+        (i < width ? field[row*nComponents + firstComponent + i] : follower[row]) = to;
     }
 };
 
@@ -79,13 +93,22 @@ std::vector<Case<Scalar, Value>> allCases()
     for (const int firstComponent : {0, nComponents - width})
     for (const int extra : {0, 1, 3, 6})
     for (const int firstColumn : {0, extra})
+    for (const bool follows : {false, true})
     for (const std::int64_t nRows : {0, 1, 2, 3, 4, 5, 7, 8, 21})
     {
-        Case<Scalar, Value> one{nComponents, firstComponent, width, width + extra, firstColumn,
-            nRows, {}, {}};
+        if (follows && width == stripWidth)
+        {
+            continue;
+        }
+        Case<Scalar, Value> one{nComponents, firstComponent, width, width + follows + extra,
+            firstColumn, follows, nRows, {}, {}, {}};
         for (std::int64_t i = 0; i < nRows*nComponents; ++i)
         {
             one.field.push_back(static_cast<Scalar>(generator()*1e-3/7));
+        }
+        for (std::int64_t row = 0; row < nRows; ++row)
+        {
+            one.follower.push_back(static_cast<Scalar>(generator()*1e-3/3));
         }
         one.rows.assign(nRows*one.nColumns, static_cast<Value>(mark));
         cases.push_back(std::move(one));
@@ -109,11 +132,10 @@ TYPED_TEST(StripTest, EveryVariantSubtractsInDoubleAndThenCasts)
 
             for (std::int64_t row = 0; row < one.nRows; ++row)
             {
-                for (int i = 0; i < one.width; ++i)
+                for (int i = 0; i < one.written(); ++i)
                 {
-                    const double value = one.field[row*one.nComponents + one.firstComponent + i];
                     ASSERT_EQ(one.rows[row*one.nColumns + one.firstColumn + i],
-                        static_cast<Value>(value - one.reference[i]));
+                        static_cast<Value>(one.value(row, i) - one.reference[i]));
                 }
             }
         }
@@ -138,7 +160,7 @@ TYPED_TEST(StripTest, ColumnsOfOthersAreTouchedOnlyWhereTheyAreWrittenLater)
                 for (int column = 0; column < one.nColumns; ++column)
                 {
                     const bool own = column >= one.firstColumn
-                        && column < one.firstColumn + one.width;
+                        && column < one.firstColumn + one.written();
                     const bool next = later && column >= one.firstColumn
                         && column < one.firstColumn + stripWidth;
                     if (!own && !next)
@@ -166,8 +188,7 @@ TYPED_TEST(StripTest, EveryVariantRaisesAnAlarmForEachBadValue)
             for (std::int64_t row = 0; row < good.nRows; ++row)
             {
                 Case<Scalar, Value> one = good;
-                const int i = static_cast<int>(row) % one.width;
-                one.field[row*one.nComponents + one.firstComponent + i] = bad[row % 3];
+                one.set(row, static_cast<int>(row) % one.written(), bad[row % 3]);
 
                 ASSERT_TRUE(gather(one.strip())) << "row " << row << " of " << one.nRows;
             }
