@@ -93,7 +93,8 @@ void ObjectConfig::describe(Schema& schema)
     schema.check([this]() -> std::string
     {
         return target == "increment" && horizon == 0
-            ? "horizon 0 leaves no time for an increment; write `target value`, or horizon 1 or more"
+            ? "horizon 0 leaves no time for an increment; write `target value`, or horizon 1 or "
+                "more"
             : "";
     });
 

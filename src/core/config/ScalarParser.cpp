@@ -68,7 +68,8 @@ bool parseBool(const Node& node, const std::string& path)
     {
         return false;
     }
-    fail(node, path, '\'' + node.text + "' is neither yes nor no; one of: yes no on off true false");
+    fail(node, path,
+        '\'' + node.text + "' is neither yes nor no; one of: yes no on off true false");
 }
 
 

@@ -18,9 +18,17 @@ public:
     JsonObject& add(std::string_view key, const char* text);
     JsonObject& add(std::string_view key, double value);
     JsonObject& add(std::string_view key, long long value);
-    JsonObject& add(std::string_view key, int value) { return add(key, static_cast<long long>(value)); }
-    JsonObject& add(std::string_view key, long value) { return add(key, static_cast<long long>(value)); }
     JsonObject& add(std::string_view key, bool value);
+
+    JsonObject& add(std::string_view key, int value)
+    {
+        return add(key, static_cast<long long>(value));
+    }
+
+    JsonObject& add(std::string_view key, long value)
+    {
+        return add(key, static_cast<long long>(value));
+    }
 
     //- value is JSON already
     JsonObject& addRaw(std::string_view key, std::string_view json);

@@ -38,7 +38,8 @@ std::string complaint(const std::string& entries)
 
 TEST(ObjectConfig, ReadsEveryEntry)
 {
-    const ObjectConfig config = read("inputs: [U, \"p.*\"], targets: [T], target: value, horizon: 0,"
+    const ObjectConfig config = read(
+        "inputs: [U, \"p.*\"], targets: [T], target: value, horizon: 0,"
         " graph: {boundaryNodes: no},"
         " buffer: {capacity: 17, policy: fifo, watermark: 5, maxMemory: 2.5, checkpoint: no},"
         " normaliser: {memory: 33, freezeAfter: 44}, cellZone: wake, noise: 0.01, nThreads: 3,"

@@ -224,7 +224,8 @@ TEST(SchemaReader, RefusesNumbersOutOfRange)
 {
     EXPECT_EQ(complaint("count: 0"), "case.yaml:1 object.count is 0; it must be >= 1");
     EXPECT_EQ(complaint("width: 1"), "case.yaml:1 object.width is 1; it must be in (0, 1)");
-    EXPECT_EQ(complaint("limit: 4.25"), "case.yaml:1 object.limit is 4.25; it must be in [-1.5, 4]");
+    EXPECT_EQ(complaint("limit: 4.25"),
+        "case.yaml:1 object.limit is 4.25; it must be in [-1.5, 4]");
     EXPECT_EQ(complaint("method: {rate: -2}"),
         "case.yaml:1 object.method.rate is -2; it must be > 0");
     EXPECT_EQ(complaint("method: {type: steps, milestones: [3, -4]}"),
@@ -320,7 +321,8 @@ TEST(SchemaDescriber, ListsEveryKeyOfEveryAlternative)
         "| `name` | text | unnamed | which |\n"
         "| `policy` | word: fifo reservoir | fifo | how |\n"
         "| `words` | list of texts | (a) | texts |\n"
-        "| `fields` | list of words, or regular expressions in quotes | () | patterns \\| \\<more> |\n"
+        "| `fields` | list of words, or regular expressions in quotes | () "
+        "| patterns \\| \\<more> |\n"
         "| `limit` | number in [-1.5, 4] | - | if any |\n"
         "| `after` | integer | - | if any |\n"
         "| `inner` | block | - | a block |\n"

@@ -126,14 +126,16 @@ TEST_F(TorchFortFile, RefusesWhatSupervisedTrainingDoesNotHave)
     EXPECT_THAT(complaint(model + "replay_buffer: {type: uniform, parameters: {min_size: 4}}\n"),
         HasSubstr("2: replay_buffer is not a block"));
     EXPECT_THAT(complaint(model + "general: {verbos: 1}\n"), HasSubstr("did you mean 'verbose'"));
-    EXPECT_THAT(complaint(model + "general: {verbose: perhaps}\n"), HasSubstr("neither yes nor no"));
+    EXPECT_THAT(complaint(model + "general: {verbose: perhaps}\n"),
+        HasSubstr("neither yes nor no"));
     EXPECT_THAT(complaint(model + "loss: {type: mse, general: {}}\n"),
         HasSubstr("2: loss.general is not known"));
     EXPECT_THAT(complaint(model + "optimizer: {type: sgd, momentum: 0.5}\n"),
         HasSubstr("2: optimizer.momentum is not known"));
     EXPECT_THAT(complaint("model: {type: mlp, parameters: [3]}\n"),
         HasSubstr("model.parameters is no block"));
-    EXPECT_THAT(complaint(model + "loss: {type: mse, parameters: {reduction: mean, Reduction: sum}}\n"),
+    EXPECT_THAT(complaint(model
+            + "loss: {type: mse, parameters: {reduction: mean, Reduction: sum}}\n"),
         HasSubstr("reduction is given twice"));
 }
 

@@ -76,7 +76,8 @@ TEST_F(YamlFile, RemembersPlacesAndQuotes)
 
 TEST_F(YamlFile, NamesTheLineOfAFault)
 {
-    EXPECT_EQ(complaint("seed: 1\nbatch_size: 2\nseed: 3\n"), "3: has the key 'seed' twice; remove one");
+    EXPECT_EQ(complaint("seed: 1\nbatch_size: 2\nseed: 3\n"),
+        "3: has the key 'seed' twice; remove one");
     EXPECT_EQ(complaint("batch_size: 2\nbatchSize: 3\n"),
         "2: has the key 'batchSize' twice; remove one");
     EXPECT_THAT(complaint("seed: 1\nmodel: {type: mlp\n"), StartsWith("3: is not valid YAML: "));
@@ -118,7 +119,8 @@ TEST_F(YamlFile, ReplacesTheBlockOfAnObject)
     EXPECT_TRUE(block.find("trainingFile"));
 
     EXPECT_THAT([&]() { insertTrainingFile(block, "surrogate", folder / ""); },
-        testing::ThrowsMessage<ConfigError>(HasSubstr("surrogate.training is given and trainingFile")));
+        testing::ThrowsMessage<ConfigError>(
+            HasSubstr("surrogate.training is given and trainingFile")));
 }
 
 

@@ -77,8 +77,8 @@ TEST(Hdf5File, StaysBelowItsBound)
     StateTree tree;
     for (int i = 0; i < 1500; ++i)
     {
-        const std::string name = "group" + std::to_string(i % 40) + "/deeper" + std::to_string(i % 7)
-            + "/a rather long name of an entry " + std::to_string(i);
+        const std::string name = "group" + std::to_string(i % 40) + "/deeper"
+            + std::to_string(i % 7) + "/a rather long name of an entry " + std::to_string(i);
         tree.putDouble(name, 0.5*i);
         tree.putText(name + "/text", "text " + std::to_string(i));
     }
@@ -184,7 +184,8 @@ TEST_F(ForeignFile, GivesAttributesBelowTheirObject)
     dataset("loss", H5T_NATIVE_DOUBLE, 2, loss.data());
     attribute<char>("/", "kind", fixedString(8, H5T_STR_NULLPAD), {},
         {'t', 'r', 'a', 'i', 'n', 'i', 'n', 'g'});
-    attribute<char>("/", "loss", fixedString(6, H5T_STR_SPACEPAD), {}, {'m', 's', 'e', ' ', ' ', ' '});
+    attribute<char>("/", "loss", fixedString(6, H5T_STR_SPACEPAD), {},
+        {'m', 's', 'e', ' ', ' ', ' '});
     attribute<std::int64_t>("/", "processor_size", H5T_NATIVE_INT64, {}, {3});
     attribute<double>("loss", "gamma", H5T_NATIVE_DOUBLE, {}, {0.75});
     attribute<std::int64_t>("loss", "milestones", H5T_NATIVE_INT64, {3}, {5, 11, 17});
