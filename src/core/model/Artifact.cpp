@@ -117,6 +117,7 @@ void writeArtifact(const std::string& path, const Model& model, const ArtifactCo
     check(content);
 
     torch::jit::Module root("inSituSurrogate");
+    root.register_attribute("training", c10::BoolType::get(), false);
     root.register_buffer("input_reference", row(content.inputReference));
     root.register_buffer("input_shift", row(content.input.shift));
     root.register_buffer("input_scale", row(content.input.scale));

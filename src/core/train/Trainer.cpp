@@ -72,10 +72,12 @@ struct Trainer::Impl
     std::vector<at::Tensor> parameters;
     std::unique_ptr<Loss> loss;
     bool weightedByVolume = false;
+    std::string optimizerType;
     std::unique_ptr<Optimizer> optimizer;
     double baseRate = 0;
     std::int64_t accumulationSteps = 1;
     double maxGradNorm = 0;
+    std::string scheduleType;
     std::unique_ptr<Schedule> schedule;
 
     BatchAssembler assembler;
@@ -121,6 +123,7 @@ void Trainer::Impl::applyOptimizer(const TrainingConfig& config)
         next->load(optimizer->save());
     }
     optimizer = std::move(next);
+    optimizerType = config.optimizerType;
     baseRate = config.optimizer->learningRate;
     accumulationSteps = config.optimizer->gradAccumulationSteps;
     maxGradNorm = config.optimizer->maxGradNorm;
@@ -136,7 +139,13 @@ void Trainer::Impl::applyLoss(const TrainingConfig& config)
 
 void Trainer::Impl::applySchedule(const TrainingConfig& config)
 {
-    schedule = config.schedule->build(baseRate);
+    std::unique_ptr<Schedule> next = config.schedule->build(baseRate);
+    if (schedule && config.scheduleType == scheduleType)
+    {
+        next->load(schedule->save());
+    }
+    schedule = std::move(next);
+    scheduleType = config.scheduleType;
 }
 
 
@@ -341,8 +350,7 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
 {
     Impl& self = *impl_;
     const Values next = flatten(config.written());
-    const bool sameOptimizer = next.at("optimizer.type") == self.values.at("optimizer.type");
-    const bool sameSchedule = next.at("lrScheduler.type") == self.values.at("lrScheduler.type");
+    const bool sameOptimizer = config.optimizerType == self.optimizerType;
 
     std::vector<std::string> refused;
     std::vector<ConfigDifference> applied;
@@ -366,12 +374,7 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
     {
         self.applyOptimizer(config);
     }
-    const StateTree progress = self.schedule->save();
     self.applySchedule(config);
-    if (sameSchedule)
-    {
-        self.schedule->load(progress);
-    }
 
     for (const ConfigDifference& difference : applied)
     {
@@ -431,9 +434,9 @@ StateTree Trainer::save() const
     state.putInt("nSteps", self.nSteps);
     state.putInt("nUpdates", self.nUpdates);
     state.putTree("model", saveTensors(self.model->namedTensors()));
-    state.putText("optimizerType", self.values.at("optimizer.type"));
+    state.putText("optimizerType", self.optimizerType);
     state.putTree("optimizer", self.optimizer->save());
-    state.putText("scheduleType", self.values.at("lrScheduler.type"));
+    state.putText("scheduleType", self.scheduleType);
     state.putTree("schedule", self.schedule->save());
     state.putTree("accumulated", self.accumulated.save());
     state.putDouble("lossSum", self.lossSum);
@@ -463,25 +466,23 @@ std::vector<std::string> Trainer::load(const StateTree& state)
     const std::int64_t nSteps = state.getInt("nSteps");
     const std::int64_t nUpdates = state.getInt("nUpdates");
 
-    const std::string& optimizerType = self.values.at("optimizer.type");
-    if (state.getText("optimizerType") == optimizerType)
+    if (state.getText("optimizerType") == self.optimizerType)
     {
         self.optimizer->load(state.subTree("optimizer"));
     }
     else
     {
         notes.push_back("the optimiser starts afresh: it was " + state.getText("optimizerType")
-            + " and is " + optimizerType + " now");
+            + " and is " + self.optimizerType + " now");
     }
-    const std::string& scheduleType = self.values.at("lrScheduler.type");
-    if (state.getText("scheduleType") == scheduleType)
+    if (state.getText("scheduleType") == self.scheduleType)
     {
         self.schedule->load(state.subTree("schedule"));
     }
     else
     {
         notes.push_back("the schedule has no history: it was " + state.getText("scheduleType")
-            + " and is " + scheduleType + " now");
+            + " and is " + self.scheduleType + " now");
     }
 
     restoreTensors(*self.model, tensors);
