@@ -60,6 +60,12 @@ bool derivedName
 }
 
 
+bool isOldTime(const objectRegistry& registry, const word& name)
+{
+    return derivedName(registry, name, "_0");
+}
+
+
 wordList matches(const objectRegistry& registry, const wordRe& expression)
 {
     DynamicList<word> found;
@@ -69,7 +75,7 @@ wordList matches(const objectRegistry& registry, const wordRe& expression)
         (
             expression.match(name)
          && isVolField(registry, name)
-         && !derivedName(registry, name, "_0")
+         && !isOldTime(registry, name)
          && !derivedName(registry, name, predictionName::value)
          && !derivedName(registry, name, predictionName::error)
         )
@@ -216,11 +222,13 @@ std::string Foam::functionObjects::availableFields
     HashTable<DynamicList<word>> byType;
     for (const word& name : registry.sortedNames())
     {
-        const auto add = [&](const auto& field)
+        if (!isOldTime(registry, name))
         {
-            byType(field.type()).append(name);
-        };
-        asVolField(registry, name, add);
+            asVolField(registry, name, [&](const auto& field)
+            {
+                byType(field.type()).append(name);
+            });
+        }
     }
 
     std::string text;

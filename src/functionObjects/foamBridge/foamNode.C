@@ -42,17 +42,17 @@ using inSitu::ConfigError;
 using inSitu::Node;
 
 
-// The name of a dictionary is its file, followed by the keywords that lead to it
-std::string fileOf(const dictionary& dict)
+// A dictionary is named after its file, followed by the keywords that lead to it
+std::string fileOf(const fileName& name)
 {
-    std::string path = dict.name();
+    std::string path = name;
 
     while (!isFile(path, false, true))
     {
         const auto end = path.find_last_of("./");
         if (end == std::string::npos || end == 0)
         {
-            return dict.name();
+            return name;
         }
         path.erase(end);
     }
@@ -246,6 +246,7 @@ public:
 };
 
 
+// A block is where its first entry is; without one, where the block around it is
 Node convert(const dictionary& dict, const std::string& file, const int line)
 {
     Node node = Node::block(file, line);
@@ -256,18 +257,21 @@ Node convert(const dictionary& dict, const std::string& file, const int line)
 
         if (item.isDict())
         {
-            const dictionary& inner = item.dict();
-            const int first = inner.size() ? inner.startLineNumber() : line;
-            node.add(key, convert(inner, file, first));
+            node.add(key, convert(item.dict(), file, node.line));
         }
         else
         {
             const ITstream& values = item.stream();
             if (values.empty())
             {
-                throw ConfigError(file, line, key + " has no value");
+                throw ConfigError(file, node.line, key + " has no value");
             }
             node.add(key, entryReader(file, key, values).single());
+        }
+
+        if (node.entries.size() == 1)
+        {
+            node.line = node.entries.front().second.line;
         }
     }
     return node;
@@ -280,8 +284,7 @@ Node convert(const dictionary& dict, const std::string& file, const int line)
 
 inSitu::Node Foam::functionObjects::foamNode(const dictionary& dict)
 {
-    const int line = dict.size() ? dict.startLineNumber() : 0;
-    return convert(dict, fileOf(dict), line);
+    return convert(dict, fileOf(dict.name()), 0);
 }
 
 // ************************************************************************* //

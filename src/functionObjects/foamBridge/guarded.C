@@ -64,6 +64,7 @@ static void report
     using namespace Foam;
     using functionObjects::onFailure;
 
+    const std::string where = object.type() + "::" + entry;
     std::string text =
         std::string(object.type()) + ' ' + object.name() + ", " + entry
       + " at time " + runTime.timeName() + ":\n    " + fault.message;
@@ -81,17 +82,17 @@ static void report
     {
         FatalIOError
         (
-            FUNCTION_NAME,
+            where.c_str(),
             __FILE__,
             __LINE__,
             fault.file.empty() ? runTime.controlDict().name() : fault.file,
             fault.line > 0 ? fault.line : -1
-        )   << text.c_str() << nl << exit(FatalIOError);
+        )   << text.c_str() << exit(FatalIOError);
     }
     else
     {
-        FatalErrorInFunction
-            << text.c_str() << nl << exit(FatalError);
+        FatalError(where.c_str(), __FILE__, __LINE__)
+            << text.c_str() << exit(FatalError);
     }
 }
 

@@ -76,9 +76,10 @@ const dictionary& withMesh(const Time& runTime, const dictionary& dict)
     const word region(dict.getOrDefault("region", polyMesh::defaultRegion));
     if (!runTime.foundObject<fvMesh>(region))
     {
+        const wordList names(runTime.sortedNames<fvMesh>());
         FatalIOErrorInFunction(dict)
-            << "region: there is no mesh " << region << "; there are "
-            << flatOutput(runTime.sortedNames<fvMesh>()) << nl
+            << "region: there is no mesh '" << region << "'; there is "
+            << inSitu::join({names.begin(), names.end()}).c_str()
             << exit(FatalIOError);
     }
     return dict;
@@ -303,7 +304,7 @@ Foam::functionObjects::meshTrainer::meshTrainer
     {
         FatalIOErrorInFunction(dict)
             << type() << ' ' << name << " in a parallel run is not supported yet;"
-            << " run the solver on one process" << nl << exit(FatalIOError);
+            << " run the solver on one process" << exit(FatalIOError);
     }
     else
     {

@@ -116,7 +116,8 @@ TEST(FoamNode, KeepsOrderKindAndPlace)
     {
         keys.push_back(entry.first);
     }
-    EXPECT_THAT(keys, ElementsAre("type", "inputs", "targets", "horizon", "cellZone", "training"));
+    EXPECT_THAT(keys, ElementsAre("type", "inputs", "targets", "horizon", "cellZone", "normaliser",
+        "noise", "training"));
 
     EXPECT_EQ(node.find("type")->text, "meshTrainer");
     EXPECT_EQ(node.find("targets")->kind, Node::Kind::scalar);
@@ -127,6 +128,16 @@ TEST(FoamNode, KeepsOrderKindAndPlace)
     EXPECT_EQ(node.find("horizon")->line, lineOf("horizon"));
     EXPECT_EQ(node.find("training")->line, lineOf("learningRate"));
     EXPECT_EQ(training().find("model")->find("type")->line, lineOf("meshGraphNet"));
+}
+
+
+TEST(FoamNode, KeepsTheLinesOfIncludedEntries)
+{
+    const Node node = functionObjects::foamNode(controlDict().subDict("surrogate"));
+
+    EXPECT_EQ(node.find("noise")->text, "0.25");
+    EXPECT_EQ(node.find("noise")->line, 7);
+    EXPECT_EQ(node.find("normaliser")->line, 5);
 }
 
 
