@@ -77,8 +77,8 @@ struct TrainCase
             std::vector<Value> targets;
             for (std::int64_t i = 0; i < nCells()*nTargets; ++i)
             {
-                values.push_back(
-                    factor*static_cast<double>(static_cast<Value*>(added.target.get())[i]) + offset);
+                const Value target = static_cast<Value*>(added.target.get())[i];
+                values.push_back(factor*static_cast<double>(target) + offset);
                 targets.push_back(static_cast<Value>(values.back()));
             }
             result.add<Value>({inputs, static_cast<std::size_t>(nCells()*nInputs)},

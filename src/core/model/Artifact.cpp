@@ -60,7 +60,8 @@ void addScripted(torch::jit::Module& root, const TorchScriptModel& model)
     root.register_module("network", model.module().deepcopy());
     root.define(
         "def network_output(self, nodes: Tensor, edge_index: Tensor, edges: Tensor) -> Tensor:\n"
-        "    return self.network.forward(" + std::string(arguments[model.nArguments() - 1]) + ")\n");
+        "    return self.network.forward("
+        + std::string(arguments[model.nArguments() - 1]) + ")\n");
 }
 
 

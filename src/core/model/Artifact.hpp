@@ -19,7 +19,7 @@ struct ArtifactContent
     std::vector<double> inputReference;
     std::vector<double> targetReference;    //!< zeros for increments
     double edgeScale = 1;
-    std::string card;               //!< JSON: fields, dimensions, columns, horizon, training record, versions
+    std::string card;               //!< JSON: fields, dimensions, horizon, record, versions
 };
 
 //- Write a TorchScript file that stock PyTorch loads:

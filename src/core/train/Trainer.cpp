@@ -34,6 +34,9 @@ struct LossWeights
     double sum = 0;         // over all ranks
 };
 
+//- What they follow from: the mesh, and whether volumes count
+using WeightsKey = std::pair<std::shared_ptr<const MeshGeometry>, bool>;
+
 using Values = std::map<std::string, std::string>;
 
 bool isUnder(const std::string& path, const std::string& block)
@@ -81,7 +84,7 @@ struct Trainer::Impl
     std::unique_ptr<Schedule> schedule;
 
     BatchAssembler assembler;
-    Stamped<std::pair<std::shared_ptr<const MeshGeometry>, bool>, LossWeights> weights{"lossWeights"};
+    Stamped<WeightsKey, LossWeights> weights{"lossWeights"};
     at::Generator noise;
     GradientBuffer accumulated;
     double lossSum = 0;                 // over the accumulated passes

@@ -14,11 +14,11 @@ namespace inSitu
 struct TrainingConfig
 {
     std::string device = "auto";            //!< auto | cpu | cuda | cuda:N
-    std::string precision = "float32";      //!< float32 | float64 (bfloat16, float16: not supported yet)
+    std::string precision = "float32";      //!< float32 | float64 (16 bits: not supported yet)
     std::int64_t seed = 1;
     std::int64_t batchSize = 1;
     std::int64_t stepsPerExecute = 1;
-    bool keepBest = false;                  //!< the artifact holds the weights of the best skill so far
+    bool keepBest = false;                  //!< the artifact holds the best weights so far
 
     std::string modelType = "meshGraphNet";
     std::unique_ptr<ModelOptions> model;

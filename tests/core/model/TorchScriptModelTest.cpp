@@ -176,7 +176,8 @@ TEST(TorchScriptModel, FaultsNameFileAndShapes)
 
     EXPECT_THAT(buildComplaint(folder / "absent.pt"), HasSubstr("absent.pt"));
     EXPECT_THAT(buildComplaint(savedModule(folder,
-        "def forward(self, a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:\n    return a\n")),
+        "def forward(self, a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:\n"
+        "    return a\n")),
         HasSubstr("4 arguments"));
     EXPECT_THAT(buildComplaint(savedModule(folder,
         "def forward(self, a: Tensor) -> Tensor:\n    return a\n", false)),

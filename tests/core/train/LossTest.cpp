@@ -24,7 +24,8 @@ std::unique_ptr<Loss> loss(ThreadPool& pool, const std::string& type, const Entr
 //- 2 samples of 3 cells (and 2 rows that carry no loss), 2 columns
 struct Small
 {
-    at::Tensor prediction = at::sin(at::arange(20, at::kDouble)).reshape({2, 5, 2}).requires_grad_();
+    at::Tensor prediction =
+        at::sin(at::arange(20, at::kDouble)).reshape({2, 5, 2}).requires_grad_();
     at::Tensor target = at::cos(at::arange(12, at::kDouble)*1.3).reshape({2, 3, 2});
     at::Tensor weight = at::tensor({1.0, 2.0, 0.5}, at::kDouble);
 
@@ -93,7 +94,8 @@ TEST(Loss, ValueAndGradientAreThoseOfTorch)
                 data.prediction, data.target, data.weight, 3.5);
 
             const at::Tensor slope = torch::autograd::grad({7*value}, {data.prediction})[0];
-            const at::Tensor expectedSlope = torch::autograd::grad({7*expected}, {data.prediction})[0];
+            const at::Tensor expectedSlope =
+                torch::autograd::grad({7*expected}, {data.prediction})[0];
             EXPECT_NEAR(value.item<double>(), expected.item<double>(), 1e-14) << type;
             EXPECT_LT((slope - expectedSlope).abs().max().item<double>(), 1e-14) << type;
             EXPECT_EQ(slope.narrow(1, 3, 2).abs().max().item<double>(), 0) << type;
@@ -196,7 +198,8 @@ TEST(Loss, TorchScriptFaultsNameFileAndRemedy)
     EXPECT_THAT(complaintOf([&] { build(folder / "text.pt"); }),
         testing::AllOf(HasSubstr("text.pt"), HasSubstr("torch.jit.script")));
 
-    const std::string one = savedModule(folder, "def forward(self, x: Tensor) -> Tensor:\n    return x.sum()\n");
+    const std::string one = savedModule(folder,
+        "def forward(self, x: Tensor) -> Tensor:\n    return x.sum()\n");
     EXPECT_THAT(complaintOf([&] { build(one); }), HasSubstr("1 arguments"));
 
     const std::string field = savedModule(folder, R"(

@@ -114,7 +114,8 @@ TEST(Schedule, FollowsPyTorchForEveryScheduleOfTheOracle)
             continue;
         }
         const bool isWarmup = name.rfind("warmup", 0) == 0;
-        const auto tested = schedule(typeOf(name), entriesOf(file.subTree(name), isWarmup), baseRate);
+        const auto tested =
+            schedule(typeOf(name), entriesOf(file.subTree(name), isWarmup), baseRate);
         const std::vector<double> expected = file.get<double>(name);
         for (std::size_t i = 0; i < expected.size(); ++i)
         {

@@ -194,7 +194,8 @@ TEST(TrainerBatch, LossCountsCellsOfTheZoneByVolume)
         sum += weight;
         for (int c = 0; c < 2; ++c)
         {
-            const double d = 0.7*(c + 1) - (Case::target(6, i, c) - scaling.shift[c])/scaling.scale[c];
+            const double target = (Case::target(6, i, c) - scaling.shift[c])/scaling.scale[c];
+            const double d = 0.7*(c + 1) - target;
             expected += weight*d*d/2;
         }
     }

@@ -316,7 +316,8 @@ TEST(Trainer, StateOfAnotherModelIsRefusedByName)
     small.trainer.step({data.sample(0)}, scales);
     EXPECT_THAT(complaint(deep, small.trainer.save()), HasSubstr("has no tensor processor."));
     EXPECT_THAT(complaint(small, deep.trainer.save()), HasSubstr("has a tensor processor."));
-    EXPECT_THAT(complaint(single, small.trainer.save()), HasSubstr("edge_encoder.model.0.weight is float64 [8, 3]"));
+    EXPECT_THAT(complaint(single, small.trainer.save()),
+        HasSubstr("edge_encoder.model.0.weight is float64 [8, 3]"));
     EXPECT_THAT(complaint(wide, small.trainer.save()), "accepted");
 }
 

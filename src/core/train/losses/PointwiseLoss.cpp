@@ -24,7 +24,11 @@ struct Square
 struct Magnitude
 {
     static double value(double d) { return std::abs(d); }
-    static double slope(double d) { return static_cast<double>(d > 0) - static_cast<double>(d < 0); }
+
+    static double slope(double d)
+    {
+        return static_cast<double>(d > 0) - static_cast<double>(d < 0);
+    }
 };
 
 
