@@ -49,6 +49,14 @@ failure describe(const inSitu::ConfigError& fault)
     return {fault.message(), fault.file(), fault.line()};
 }
 
+
+// LibTorch adds the addresses of its call stack
+failure describe(const std::exception& fault)
+{
+    const std::string text = fault.what();
+    return {text.substr(0, text.find("\nException raised from ")), "", 0};
+}
+
 } // End anonymous namespace
 
 
@@ -126,7 +134,7 @@ bool Foam::functionObjects::guarded
     }
     catch (const std::exception& err)
     {
-        fault.message = err.what();
+        fault = describe(err);
     }
     catch (...)
     {}

@@ -128,6 +128,23 @@ TEST_F(Guarded, AnErrorNamesObjectEntryAndTime)
 }
 
 
+TEST_F(Guarded, ACallStackOfLibTorchIsLeftOut)
+{
+    try
+    {
+        run(onFailure::endRun, []
+        {
+            throw std::runtime_error("sizes differ\nException raised from f at g.h:8\nframe #0");
+        });
+        FAIL() << "no error";
+    }
+    catch (const Foam::error& err)
+    {
+        EXPECT_THAT(err.message(), testing::EndsWith("sizes differ"));
+    }
+}
+
+
 TEST_F(Guarded, AFaultInADictionaryKeepsFileAndLine)
 {
     try
