@@ -19,7 +19,7 @@ License
     for more details.
 
     You should have received a copy of the GNU General Public License
-    along with inSituFoam.  If not, see <http://www.gnu.org/licenses/>.
+    along with inSituFoam: the file LICENSE at its top.
 
 \*---------------------------------------------------------------------------*/
 
