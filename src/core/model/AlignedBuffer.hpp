@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/alignedMemory.hpp"
+
 #include <cstddef>
-#include <new>
 
 namespace inSitu
 {
@@ -34,7 +35,7 @@ public:
         if (n > capacity_)
         {
             release();
-            data_ = static_cast<T*>(::operator new(n*sizeof(T), std::align_val_t(64)));
+            data_ = static_cast<T*>(takeMemory(n*sizeof(T)));
             capacity_ = n;
         }
         return data_;
@@ -50,7 +51,7 @@ private:
     {
         if (data_)
         {
-            ::operator delete(data_, std::align_val_t(64));
+            giveMemory(data_);
             data_ = nullptr;
             capacity_ = 0;
         }

@@ -11,12 +11,6 @@ namespace inSitu
 namespace
 {
 
-const ParameterSet::Entry& entryOf(const ParameterSet& parameters, const std::string& name)
-{
-    return *std::find_if(parameters.entries().begin(), parameters.entries().end(),
-        [&](const ParameterSet::Entry& e) { return e.name == name; });
-}
-
 constexpr int pieceRows = 16;       // a cache line of the flat gradient's rows
 
 }
@@ -35,12 +29,12 @@ PackedMlp<T>::PackedMlp(const ParameterSet& parameters, const Names& names,
 
     for (int l = 0; l < names.nLayers; ++l)
     {
-        const auto& weight = entryOf(parameters, name(2*l, ".weight"));
-        addLinear(weight, &entryOf(parameters, name(2*l, ".bias")), 0,
+        const auto& weight = parameters.entry(name(2*l, ".weight"));
+        addLinear(weight, &parameters.entry(name(2*l, ".bias")), 0,
             l == 0 ? columns.first : static_cast<int>(weight.shape[1]));
     }
 
-    const auto& weight = entryOf(parameters, name(0, ".weight"));
+    const auto& weight = parameters.entry(name(0, ".weight"));
     int column = columns.first;
     const auto addPart = [&](int width)
     {
@@ -56,8 +50,8 @@ PackedMlp<T>::PackedMlp(const ParameterSet& parameters, const Names& names,
     view_.nLayers = names.nLayers;
     if (names.normalised)
     {
-        gain_ = entryOf(parameters, name(2*names.nLayers - 1, ".weight")).offset;
-        shift_ = entryOf(parameters, name(2*names.nLayers - 1, ".bias")).offset;
+        gain_ = parameters.entry(name(2*names.nLayers - 1, ".weight")).offset;
+        shift_ = parameters.entry(name(2*names.nLayers - 1, ".bias")).offset;
         const long ld = linears_[names.nLayers - 1].view.ldOut;
         view_.gainGradient = gradientEnd_;
         view_.shiftGradient = gradientEnd_ + ld;

@@ -11,30 +11,6 @@
 namespace inSitu
 {
 
-namespace
-{
-
-const ParameterSet::Entry& find(const std::vector<ParameterSet::Entry>& entries,
-    const std::string& name)
-{
-    const auto entry = std::find_if(entries.begin(), entries.end(),
-        [&](const ParameterSet::Entry& e) { return e.name == name; });
-    if (entry == entries.end())
-    {
-        std::vector<std::string> names;
-        for (const auto& e : entries)
-        {
-            names.push_back(e.name);
-        }
-        throw Error("the model has no parameter '" + name + "'; the nearest is '"
-            + nearest(name, names) + "'");
-    }
-    return *entry;
-}
-
-}
-
-
 void ParameterSet::declare(std::string name, std::vector<std::int64_t> shape)
 {
     std::int64_t count = 1;
@@ -54,6 +30,24 @@ void ParameterSet::allocate(at::ScalarType type)
 }
 
 
+const ParameterSet::Entry& ParameterSet::entry(const std::string& name) const
+{
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+        [&](const Entry& e) { return e.name == name; });
+    if (found == entries_.end())
+    {
+        std::vector<std::string> names;
+        for (const Entry& e : entries_)
+        {
+            names.push_back(e.name);
+        }
+        throw Error("the model has no parameter '" + name + "'; the nearest is '"
+            + nearest(name, names) + "'");
+    }
+    return *found;
+}
+
+
 at::Tensor ParameterSet::view(const std::string& name) const
 {
     return viewOf(flat_, name);
@@ -62,8 +56,8 @@ at::Tensor ParameterSet::view(const std::string& name) const
 
 at::Tensor ParameterSet::viewOf(const at::Tensor& flat, const std::string& name) const
 {
-    const Entry& entry = find(entries_, name);
-    return flat.detach().narrow(0, entry.offset, entry.count).view(entry.shape);
+    const Entry& e = entry(name);
+    return flat.detach().narrow(0, e.offset, e.count).view(e.shape);
 }
 
 }

@@ -34,6 +34,9 @@ public:
 
     const std::vector<Entry>& entries() const { return entries_; }
 
+    //- Throws Error, naming the nearest, if there is none of that name
+    const Entry& entry(const std::string& name) const;
+
     //- View without gradient tracking: writing to it writes the flat tensor
     at::Tensor view(const std::string& name) const;
 

@@ -11,9 +11,25 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/torch.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <random>
+
+namespace
+{
+
+//- Calls of aligned_alloc: the work memory of models and graphs comes from it, tensors do not
+std::atomic<long> alignedAllocations{0};
+
+}
+
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept
+{
+    ++alignedAllocations;
+    void* memory = nullptr;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
+}
 
 namespace inSitu
 {
@@ -354,6 +370,31 @@ TEST(MeshGraphNet, OtherPassesMayComeBetweenForwardAndBackward)
 
     otherLoss.backward();
     EXPECT_FALSE(at::equal(f.flat().grad(), alone.flat().grad()));
+}
+
+
+TEST(MeshGraphNet, WorkMemoryIsAllocatedInTheFirstStepOnly)
+{
+    const Case c;
+    const long before = alignedAllocations;
+    Fixture f(c);
+    const auto step = [&]
+    {
+        {
+            at::NoGradGuard noGrad;
+            f.model->forward(f.batch);
+        }
+        f.loss(f.model->forward(f.batch)).backward();
+    };
+    step();
+    const long afterOne = alignedAllocations;
+    EXPECT_GT(afterOne, before);
+
+    for (int i = 0; i < 5; ++i)
+    {
+        step();
+    }
+    EXPECT_EQ(alignedAllocations, afterOne);
 }
 
 
