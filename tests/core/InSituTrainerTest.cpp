@@ -3,7 +3,7 @@
 
 #include "base/Error.hpp"
 #include "config/YamlFile.hpp"
-#include "support/WaveCase.hpp"
+#include "WaveCase.hpp"
 
 #include <gtest/gtest.h>
 
