@@ -56,10 +56,10 @@ MeshGraphNetPass<T>::MeshGraphNetPass(const MeshGraphNetSizes& sizes,
     long scratchSize = 0;
     for (const PackedMlp<T>* mlp : all_)
     {
-        scratchSize = std::max(scratchSize, kernels_.scratchSize(mlp->view()));
+        scratchSize = std::max({scratchSize, kernels_.scratchSize(mlp->view()),
+            mlp->pieceSize()});
     }
     scratch_.resize(pool.nThreads());
-    pieces_.resize(pool.nThreads());
     for (AlignedBuffer<T>& buffer : scratch_)
     {
         buffer.resize(scratchSize);
@@ -443,7 +443,7 @@ void MeshGraphNetPass<T>::collect(const std::vector<const PackedMlp<T>*>& mlps,
             ++mlp;
         }
         mlps[mlp]->collect(piece, kernels_, chunkGradients_.data(), gradientSize_, nChunks,
-            parameterGradient, pieces_[thread]);
+            parameterGradient, scratch(thread));
     });
 }
 

@@ -94,7 +94,6 @@ private:
 
     // Work memory
     std::vector<AlignedBuffer<T>> scratch_; //!< per thread
-    std::vector<AlignedBuffer<T>> pieces_;  //!< per thread
     AlignedBuffer<T> inverseCount_;         //!< 1/in-degree
     AlignedBuffer<T> terms_;                //!< [2][sender, receiver][samples*nodes, width]
     AlignedBuffer<T> nodes_;                //!< prediction: [2][samples*nodes, width]

@@ -40,12 +40,11 @@ public:
         kernels_(kernels<T>()),
         mlp_(parameters, {prefix, nLayers, false},
             {static_cast<int>(parameters.entries()[0].shape[1])}, activation, 0),
-        scratch_(pool.nThreads()),
-        pieces_(pool.nThreads())
+        scratch_(pool.nThreads())
     {
         for (AlignedBuffer<T>& buffer : scratch_)
         {
-            buffer.resize(kernels_.scratchSize(mlp_.view()));
+            buffer.resize(std::max(kernels_.scratchSize(mlp_.view()), mlp_.pieceSize()));
         }
     }
 
@@ -88,7 +87,7 @@ public:
         pool_.run(mlp_.nPieces(), [&](int piece, int thread)
         {
             mlp_.collect(piece, kernels_, gradients, size, nChunks(nRows), parameterGradient,
-                pieces_[thread]);
+                scratch_[thread].data());
         });
     }
 
@@ -119,7 +118,6 @@ private:
     const Kernels<T>& kernels_;
     PackedMlp<T> mlp_;
     std::vector<AlignedBuffer<T>> scratch_;     //!< per thread
-    std::vector<AlignedBuffer<T>> pieces_;      //!< per thread
     AlignedBuffer<T> gradients_;                //!< per chunk
 };
 

@@ -184,24 +184,35 @@ void PackedMlp<T>::setDropout(double probability, std::uint64_t key)
 
 
 template<class T>
+long PackedMlp<T>::pieceSize() const
+{
+    long widest = 0;
+    for (const Linear& linear : linears_)
+    {
+        widest = std::max(widest, linear.view.ldOut);
+    }
+    return pieceRows*widest;
+}
+
+
+template<class T>
 void PackedMlp<T>::collect(int index, const Kernels<T>& kernels, const T* gradients,
-    long stride, int nChunks, T* flat, AlignedBuffer<T>& buffer) const
+    long stride, int nChunks, T* flat, T* scratch) const
 {
     const Piece& piece = pieces_[index];
     const int nRows = piece.linear ? piece.end - piece.begin : 1;
     const long ld = piece.linear ? piece.linear->view.ldOut : padded<T>(piece.end);
     const int out = piece.linear ? piece.linear->view.out : piece.end;
 
-    T* total = buffer.resize(pieceRows*ld);
-    std::copy_n(gradients + piece.gradient, nRows*ld, total);
+    std::copy_n(gradients + piece.gradient, nRows*ld, scratch);
     for (int chunk = 1; chunk < nChunks; ++chunk)
     {
-        kernels.add(total, gradients + chunk*stride + piece.gradient, nRows*ld);
+        kernels.add(scratch, gradients + chunk*stride + piece.gradient, nRows*ld);
     }
 
     if (!piece.linear)
     {
-        std::copy_n(total, out, flat + piece.target);
+        std::copy_n(scratch, out, flat + piece.target);
         return;
     }
     const std::int64_t nColumns = piece.linear->nColumns;
@@ -210,7 +221,7 @@ void PackedMlp<T>::collect(int index, const Kernels<T>& kernels, const T* gradie
     {
         for (int i = 0; i < nRows; ++i)
         {
-            target[o*nColumns + i] = total[i*ld + o];
+            target[o*nColumns + i] = scratch[i*ld + o];
         }
     }
 }

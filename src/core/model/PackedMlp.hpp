@@ -59,10 +59,12 @@ public:
     long gradientEnd() const { return gradientEnd_; }
 
     //- The sum over chunks of their gradient arrays (stride elements apart) goes to the flat
-    //  gradient, in order of the chunks. Independent pieces for parallel work.
+    //  gradient, in order of the chunks. Independent pieces for parallel work; scratch has
+    //  pieceSize() elements.
     int nPieces() const { return static_cast<int>(pieces_.size()); }
+    long pieceSize() const;
     void collect(int piece, const Kernels<T>& kernels, const T* gradients, long stride,
-        int nChunks, T* flat, AlignedBuffer<T>& buffer) const;
+        int nChunks, T* flat, T* scratch) const;
 
 private:
 
