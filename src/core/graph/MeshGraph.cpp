@@ -3,9 +3,9 @@
 
 #include "base/Error.hpp"
 #include "base/alignedMemory.hpp"
+#include "graph/countingOrder.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace inSitu
@@ -13,38 +13,8 @@ namespace inSitu
 namespace
 {
 
-using Index = std::int32_t;
-using Indices = std::vector<Index>;
-
-
-// Counts become the first position of each bin; the total is returned
-std::int64_t startsFromCounts(Span<Index> counts)
-{
-    std::int64_t total = 0;
-    for (Index& count : counts)
-    {
-        const Index n = count;
-        count = static_cast<Index>(total);
-        total += n;
-    }
-    return total;
-}
-
-
-void requireIndices(std::int64_t count, const char* what)
-{
-    if (count > std::numeric_limits<Index>::max())
-    {
-        throw Error("the graph has " + std::to_string(count) + ' ' + what
-            + ", more than 32-bit indices can count; use more ranks");
-    }
-}
-
-
-bool inside(Index i, Index size)
-{
-    return static_cast<std::uint32_t>(i) < static_cast<std::uint32_t>(size);
-}
+using Index = GraphIndex;
+using Indices = GraphIndices;
 
 
 void requireInside(Span<const Index> cells, Index nCells, const std::string& place)
@@ -168,37 +138,6 @@ std::size_t matchOf(const std::vector<CoupledPatch>& coupled, std::size_t patch)
         + "; both halves must be given, with cells and neighbourCells exchanged");
 }
 
-
-// Positions of items in ascending order of their key, equal keys in the given order
-template<class KeyOf>
-Indices countingOrder(Span<const Index> items, Index nKeys, const KeyOf& keyOf)
-{
-    Indices start(nKeys, 0);
-    for (const Index item : items)
-    {
-        ++start[keyOf(item)];
-    }
-    startsFromCounts(start);
-
-    Indices order(items.size());
-    for (const Index item : items)
-    {
-        order[start[keyOf(item)]++] = item;
-    }
-    return order;
-}
-
-
-Indices sequence(std::size_t n)
-{
-    Indices items(n);
-    for (std::size_t i = 0; i < n; ++i)
-    {
-        items[i] = static_cast<Index>(i);
-    }
-    return items;
-}
-
 }
 
 
@@ -288,26 +227,36 @@ void MeshGraph::placeInternal
     Span<const Index> lower
 )
 {
-    // Face order visits the senders of every row in ascending order: those below the
-    // receiver from its start, those above it behind them
-    Indices nextLower(receiverStart_.begin(), receiverStart_.begin() + nCells_);
-    Index above = 0;
-    for (std::size_t f = 0; f < owner.size(); ++f)
+    // Senders below the receiver come first, those above it behind them. Row by row, so that
+    // memory is written in order; only the faces of lower senders are put ahead into rows to
+    // come. The edge that owner o receives through its face f is toOwner[o] + f.
+    const Span<Index> senders = senders_, faceOf = faceOf_, reverse = reverseEdge_;
+    const Span<const Index> start = receiverStart_;
+    const Index nCells = nCells_;   // local: no store through a view can change it
+
+    Indices toOwner(nCells);
+    Indices nextLower(start.begin(), start.begin() + nCells);
+    const auto nFaces = static_cast<Index>(owner.size());
+    Index face = 0;
+    for (Index cell = 0; cell < nCells; ++cell)
     {
-        const Index o = owner[f];
-        const Index n = neighbour[f];
-        if (f == 0 || owner[f - 1] != o)
+        toOwner[cell] = start[cell] + lower[cell] - face;
+        for (Index edge = start[cell]; edge < nextLower[cell]; ++edge)
         {
-            above = receiverStart_[o] + lower[o];
+            const Index through = faceOf[edge];
+            const Index sender = owner[through];
+            senders[edge] = sender;
+            reverse[edge] = toOwner[sender] + through;
         }
-        const Index toOwner = above++;
-        const Index toNeighbour = nextLower[n]++;
-        senders_[toOwner] = n;
-        senders_[toNeighbour] = o;
-        faceOf_[toOwner] = static_cast<Index>(f);
-        faceOf_[toNeighbour] = static_cast<Index>(f);
-        reverseEdge_[toOwner] = toNeighbour;
-        reverseEdge_[toNeighbour] = toOwner;
+        for (; face < nFaces && owner[face] == cell; ++face)
+        {
+            const Index edge = toOwner[cell] + face;
+            const Index toNeighbour = nextLower[neighbour[face]]++;
+            faceOf[edge] = face;
+            faceOf[toNeighbour] = face;
+            senders[edge] = neighbour[face];
+            reverse[edge] = toNeighbour;
+        }
     }
 }
 
@@ -411,112 +360,40 @@ void MeshGraph::placeBoundary(const std::vector<BoundaryPatch>& boundary)
 
 void MeshGraph::completeRows()
 {
+    const Span<const Index> start = receiverStart_, senders = senders_, reverses = reverseEdge_;
+    const Span<Index> receivers = receivers_, outStart = senderStart_, outEdge = senderEdge_;
+    const Index nCells = nCells_;   // local: no store through a view can change it
+
     // The edges out of a cell are the reverses of those into it, and in their order but for
     // repeated senders through coupled faces; boundary nodes have one edge each
     Index out = 0;
     Index edge = 0;
     const Index boundaryOut = nEdges() - nBoundary_;
-    for (Index cell = 0; cell < nCells_; ++cell)
+    for (Index cell = 0; cell < nCells; ++cell)
     {
         const Index firstOut = out;
-        senderStart_[cell] = out;
-        for (; edge < receiverStart_[cell + 1]; ++edge)
+        outStart[cell] = out;
+        for (; edge < start[cell + 1]; ++edge)
         {
-            receivers_[edge] = cell;
-            const Index reverse = reverseEdge_[edge];
+            receivers[edge] = cell;
+            const Index reverse = reverses[edge];
             if (reverse < 0)
             {
-                senderEdge_[boundaryOut + senders_[edge] - nCells_] = edge;
+                outEdge[boundaryOut + senders[edge] - nCells] = edge;
                 continue;
             }
             Index place = out++;
-            for (; place > firstOut && senderEdge_[place - 1] > reverse; --place)
+            for (; place > firstOut && outEdge[place - 1] > reverse; --place)
             {
-                senderEdge_[place] = senderEdge_[place - 1];
+                outEdge[place] = outEdge[place - 1];
             }
-            senderEdge_[place] = reverse;
+            outEdge[place] = reverse;
         }
     }
-    for (Index node = nCells_; node <= nNodes_; ++node)
+    for (Index node = nCells; node <= nNodes_; ++node)
     {
-        senderStart_[node] = out++;
+        outStart[node] = out++;
     }
-}
-
-
-MeshGraph MeshGraph::fromEdges
-(
-    Index nNodes,
-    Span<const Index> senders,
-    Span<const Index> receivers
-)
-{
-    if (senders.size() != receivers.size())
-    {
-        throw Error("there are " + std::to_string(senders.size()) + " senders, but "
-            + std::to_string(receivers.size()) + " receivers");
-    }
-    const std::size_t n = senders.size();
-    requireIndices(static_cast<std::int64_t>(n), "edges");
-    for (std::size_t i = 0; i < n; ++i)
-    {
-        if (!inside(senders[i], nNodes) || !inside(receivers[i], nNodes))
-        {
-            throw Error("edge " + std::to_string(i) + " from " + std::to_string(senders[i])
-                + " to " + std::to_string(receivers[i]) + " leaves the "
-                + std::to_string(nNodes) + " nodes of the graph");
-        }
-    }
-
-    MeshGraph graph;
-    graph.nNodes_ = nNodes;
-    graph.nCells_ = nNodes;
-    graph.nInternalFaces_ = static_cast<Index>(n);
-
-    graph.allocate(static_cast<std::int64_t>(n));
-
-    const Indices bySender = countingOrder(sequence(n), nNodes,
-        [&](Index i) { return senders[i]; });
-    const Indices order = countingOrder(bySender, nNodes,
-        [&](Index i) { return receivers[i]; });
-    std::copy(order.begin(), order.end(), graph.faceOf_.begin());
-
-    std::fill(graph.receiverStart_.begin(), graph.receiverStart_.end(), 0);
-    std::fill(graph.senderStart_.begin(), graph.senderStart_.end(), 0);
-    for (std::size_t e = 0; e < n; ++e)
-    {
-        graph.senders_[e] = senders[order[e]];
-        graph.receivers_[e] = receivers[order[e]];
-        ++graph.receiverStart_[graph.receivers_[e]];
-        ++graph.senderStart_[graph.senders_[e]];
-    }
-    startsFromCounts(graph.receiverStart_);
-    startsFromCounts(graph.senderStart_);
-
-    const Indices outOrder = countingOrder(sequence(n), nNodes,
-        [&](Index e) { return graph.senders_[e]; });
-    std::copy(outOrder.begin(), outOrder.end(), graph.senderEdge_.begin());
-
-    // Edges into a node ascend by sender, those out of it by receiver: pair them in one walk
-    std::fill(graph.reverseEdge_.begin(), graph.reverseEdge_.end(), -1);
-    for (Index node = 0; node < nNodes; ++node)
-    {
-        Index in = graph.receiverStart_[node];
-        Index out = graph.senderStart_[node];
-        while (in < graph.receiverStart_[node + 1] && out < graph.senderStart_[node + 1])
-        {
-            const Index outEdge = graph.senderEdge_[out];
-            const Index from = graph.senders_[in];
-            const Index to = graph.receivers_[outEdge];
-            if (from == to)
-            {
-                graph.reverseEdge_[in] = outEdge;
-            }
-            in += from <= to;
-            out += to <= from;
-        }
-    }
-    return graph;
 }
 
 
