@@ -57,16 +57,10 @@ void requireFaceOrder(const std::vector<Patch>& patches, Index nInternalFaces, c
 }
 
 
-// Neighbours of each cell through internal faces, and those of lower index; checks the order
-void countInternal
-(
-    Span<const Index> owner,
-    Span<const Index> neighbour,
-    Span<Index> lower,
-    Span<Index> degree
-)
+// Neighbours of each cell through internal faces, added to degree; checks the order
+void countInternal(Span<const Index> owner, Span<const Index> neighbour, Span<Index> degree)
 {
-    const auto nCells = static_cast<Index>(lower.size());
+    const auto nCells = static_cast<Index>(degree.size());
     Index previousOwner = 0;
     Index previousNeighbour = 0;
     std::size_t firstOfOwner = 0;
@@ -76,7 +70,7 @@ void countInternal
         const Index n = neighbour[f];
         if (o != previousOwner)
         {
-            degree[previousOwner] = static_cast<Index>(f - firstOfOwner);
+            degree[previousOwner] += static_cast<Index>(f - firstOfOwner);
             firstOfOwner = f;
         }
         else if (n < previousNeighbour)
@@ -87,17 +81,13 @@ void countInternal
         {
             wrongFace(owner, neighbour, f);
         }
-        ++lower[n];
+        ++degree[n];
         previousOwner = o;
         previousNeighbour = n;
     }
     if (!owner.empty())
     {
-        degree[previousOwner] = static_cast<Index>(owner.size() - firstOfOwner);
-    }
-    for (std::size_t c = 0; c < lower.size(); ++c)
-    {
-        degree[c] += lower[c];
+        degree[previousOwner] += static_cast<Index>(owner.size() - firstOfOwner);
     }
 }
 
@@ -160,41 +150,51 @@ MeshGraph MeshGraph::fromFaces
     requireFaceOrder(boundary, static_cast<Index>(nFaces), "boundary");
     requireFaceOrder(coupled, static_cast<Index>(nFaces), "coupled");
 
+    std::int64_t nBoundary = 0;
+    for (const BoundaryPatch& patch : boundary)
+    {
+        nBoundary += static_cast<std::int64_t>(patch.cells.size());
+    }
+    std::int64_t nCoupled = 0;
+    for (const CoupledPatch& patch : coupled)
+    {
+        nCoupled += static_cast<std::int64_t>(patch.cells.size());
+    }
+    requireIndices(nCells + nBoundary, "nodes");
+
     MeshGraph graph;
     graph.nCells_ = nCells;
     graph.nInternalFaces_ = static_cast<Index>(nFaces);
+    graph.nBoundary_ = static_cast<Index>(nBoundary);
+    graph.nNodes_ = nCells + graph.nBoundary_;
+    graph.allocate(2*static_cast<std::int64_t>(nFaces) + nCoupled + nBoundary);
 
-    // Cells below each cell and neighbours of it, then everything that its row holds
-    Indices lower(nCells, 0);
-    Indices internalDegree(nCells, 0);
-    countInternal(owner, neighbour, lower, internalDegree);
+    // Edges into each cell, internal ones first; boundary nodes receive none
+    std::fill(graph.receiverStart_.begin(), graph.receiverStart_.end(), 0);
+    const Span<Index> degree(graph.receiverStart_.data(), nCells);
+    countInternal(owner, neighbour, degree);
 
-    Indices degree(internalDegree);
+    Indices internalDegree;
+    if (!coupled.empty())
+    {
+        internalDegree.assign(degree.begin(), degree.end());
+    }
     for (const CoupledPatch& patch : coupled)
     {
         const std::string place = "the coupled patch at face " + std::to_string(patch.firstFace);
         requireInside(patch.neighbourCells, nCells, place);
         countFaces(patch.cells, place, degree);
     }
-    std::int64_t nNodes = nCells;
     for (const BoundaryPatch& patch : boundary)
     {
         countFaces(patch.cells, "the boundary patch at face " + std::to_string(patch.firstFace),
             degree);
-        nNodes += static_cast<std::int64_t>(patch.cells.size());
     }
-    requireIndices(nNodes, "nodes");
-    graph.nNodes_ = static_cast<Index>(nNodes);
-    graph.nBoundary_ = graph.nNodes_ - nCells;
+    startsFromCounts(graph.receiverStart_);
 
-    graph.allocate(startsFromCounts(degree));
-    std::copy(degree.begin(), degree.end(), graph.receiverStart_.begin());
-    std::fill(graph.receiverStart_.begin() + nCells, graph.receiverStart_.end(), graph.nEdges());
-
-    graph.placeInternal(owner, neighbour, lower);
+    graph.placeInternal(owner, neighbour);
     graph.mergeCoupled(coupled, internalDegree);
     graph.placeBoundary(boundary);
-    graph.completeRows();
     return graph;
 }
 
@@ -204,53 +204,43 @@ void MeshGraph::allocate(std::int64_t nEdges)
     requireIndices(nEdges, "edges");
     const auto nStarts = static_cast<std::size_t>(nNodes_) + 1;
     const auto n = static_cast<std::size_t>(nEdges);
-    memory_.reset(static_cast<Index*>(takeMemory((2*nStarts + 5*n)*sizeof(Index))), giveMemory);
+    memory_.reset(static_cast<Index*>(takeMemory((nStarts + 3*n)*sizeof(Index))), giveMemory);
 
-    Index* next = memory_.get();
-    for (Span<Index>* starts : {&receiverStart_, &senderStart_})
-    {
-        *starts = {next, nStarts};
-        next += nStarts;
-    }
-    for (Span<Index>* edges : {&senders_, &receivers_, &faceOf_, &reverseEdge_, &senderEdge_})
-    {
-        *edges = {next, n};
-        next += n;
-    }
+    receiverStart_ = {memory_.get(), nStarts};
+    senders_ = {receiverStart_.end(), n};
+    faceOf_ = {senders_.end(), n};
+    reverseEdge_ = {faceOf_.end(), n};
 }
 
 
-void MeshGraph::placeInternal
-(
-    Span<const Index> owner,
-    Span<const Index> neighbour,
-    Span<const Index> lower
-)
+void MeshGraph::placeInternal(Span<const Index> owner, Span<const Index> neighbour)
 {
     // Senders below the receiver come first, those above it behind them. Row by row, so that
-    // memory is written in order; only the faces of lower senders are put ahead into rows to
-    // come. The edge that owner o receives through its face f is toOwner[o] + f.
+    // memory is written in order; only the faces of lower senders are put ahead, into rows to
+    // come.
     const Span<Index> senders = senders_, faceOf = faceOf_, reverse = reverseEdge_;
-    const Span<const Index> start = receiverStart_;
     const Index nCells = nCells_;   // local: no store through a view can change it
 
-    Indices toOwner(nCells);
-    Indices nextLower(start.begin(), start.begin() + nCells);
+    // Rows to come: where the next lower sender goes. Rows that are done: what makes a face
+    // that the cell owns its edge there, toOwner[owner] + face.
+    Indices nextLower(receiverStart_.begin(), receiverStart_.begin() + nCells);
+    Indices& toOwner = nextLower;
+
     const auto nFaces = static_cast<Index>(owner.size());
     Index face = 0;
     for (Index cell = 0; cell < nCells; ++cell)
     {
-        toOwner[cell] = start[cell] + lower[cell] - face;
-        for (Index edge = start[cell]; edge < nextLower[cell]; ++edge)
+        Index edge = receiverStart_[cell];
+        for (; edge < nextLower[cell]; ++edge)
         {
             const Index through = faceOf[edge];
             const Index sender = owner[through];
             senders[edge] = sender;
             reverse[edge] = toOwner[sender] + through;
         }
-        for (; face < nFaces && owner[face] == cell; ++face)
+        toOwner[cell] = edge - face;
+        for (; face < nFaces && owner[face] == cell; ++face, ++edge)
         {
-            const Index edge = toOwner[cell] + face;
             const Index toNeighbour = nextLower[neighbour[face]]++;
             faceOf[edge] = face;
             faceOf[toNeighbour] = face;
@@ -358,48 +348,48 @@ void MeshGraph::placeBoundary(const std::vector<BoundaryPatch>& boundary)
 }
 
 
-void MeshGraph::completeRows()
+const MeshGraph::Derived& MeshGraph::derived() const
 {
-    const Span<const Index> start = receiverStart_, senders = senders_, reverses = reverseEdge_;
-    const Span<Index> receivers = receivers_, outStart = senderStart_, outEdge = senderEdge_;
-    const Index nCells = nCells_;   // local: no store through a view can change it
+    std::call_once(derived_->made, [this] { make(*derived_); });
+    return *derived_;
+}
 
-    // The edges out of a cell are the reverses of those into it, and in their order but for
-    // repeated senders through coupled faces; boundary nodes have one edge each
-    Index out = 0;
-    Index edge = 0;
-    const Index boundaryOut = nEdges() - nBoundary_;
-    for (Index cell = 0; cell < nCells; ++cell)
+
+void MeshGraph::make(Derived& derived) const
+{
+    const std::size_t n = senders_.size();
+    const std::size_t nStarts = receiverStart_.size();
+    derived.memory =
+        {static_cast<Index*>(takeMemory((nStarts + 2*n)*sizeof(Index))), giveMemory};
+    derived.senderStart = {derived.memory.get(), nStarts};
+    derived.receivers = {derived.senderStart.end(), n};
+    derived.senderEdge = {derived.receivers.end(), n};
+
+    const Span<const Index> senders = senders_;
+    const Span<Index> receivers = derived.receivers;
+    Indices next(nStarts, 0);
+    for (Index node = 0; node < nNodes_; ++node)
     {
-        const Index firstOut = out;
-        outStart[cell] = out;
-        for (; edge < start[cell + 1]; ++edge)
+        for (Index edge = receiverStart_[node]; edge < receiverStart_[node + 1]; ++edge)
         {
-            receivers[edge] = cell;
-            const Index reverse = reverses[edge];
-            if (reverse < 0)
-            {
-                outEdge[boundaryOut + senders[edge] - nCells] = edge;
-                continue;
-            }
-            Index place = out++;
-            for (; place > firstOut && outEdge[place - 1] > reverse; --place)
-            {
-                outEdge[place] = outEdge[place - 1];
-            }
-            outEdge[place] = reverse;
+            receivers[edge] = node;
+            ++next[senders[edge]];
         }
     }
-    for (Index node = nCells; node <= nNodes_; ++node)
+    startsFromCounts(next);
+    std::copy(next.begin(), next.end(), derived.senderStart.begin());
+
+    const Span<Index> senderEdge = derived.senderEdge;
+    for (std::size_t edge = 0; edge < n; ++edge)
     {
-        outStart[node] = out++;
+        senderEdge[next[senders[edge]]++] = static_cast<Index>(edge);
     }
 }
 
 
 std::size_t MeshGraph::bytes() const
 {
-    return (receiverStart_.size() + senderStart_.size() + 5*senders_.size())*sizeof(Index);
+    return (2*receiverStart_.size() + 5*senders_.size())*sizeof(Index);
 }
 
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace inSitu
@@ -72,12 +73,15 @@ public:
     //- Edges of receiver r are receiverStart()[r] .. receiverStart()[r+1]-1
     Span<const std::int32_t> receiverStart() const { return receiverStart_; }
     Span<const std::int32_t> senders() const { return senders_; }
-    Span<const std::int32_t> receivers() const { return receivers_; }
+
+    //- The row of each edge. This one and the next two follow from the rows and are made,
+    //  in O(edges), by the first call that wants one of them.
+    Span<const std::int32_t> receivers() const { return derived().receivers; }
 
     //- Edges that leave node s are senderEdge()[senderStart()[s] ..], ascending: the
     //  backward pass of a gather by sender is a segment sum over them
-    Span<const std::int32_t> senderStart() const { return senderStart_; }
-    Span<const std::int32_t> senderEdge() const { return senderEdge_; }
+    Span<const std::int32_t> senderStart() const { return derived().senderStart; }
+    Span<const std::int32_t> senderEdge() const { return derived().senderEdge; }
 
     //- The edge between the same nodes through the same face the other way, for a coupled
     //  face through the matching one of the other half; -1: none
@@ -89,33 +93,41 @@ public:
     //- Edges between cells with faceOf() below it are inside the mesh, the others coupled
     std::int32_t nInternalFaces() const { return nInternalFaces_; }
 
-    //- Memory of the arrays; copies share it
+    //- Memory of all arrays; copies share it
     std::size_t bytes() const;
 
 private:
 
     void allocate(std::int64_t nEdges);
-    void placeInternal(Span<const std::int32_t> owner, Span<const std::int32_t> neighbour,
-        Span<const std::int32_t> lower);
+    void placeInternal(Span<const std::int32_t> owner, Span<const std::int32_t> neighbour);
     void mergeCoupled(const std::vector<CoupledPatch>& coupled,
         Span<const std::int32_t> internalDegree);
     void placeBoundary(const std::vector<BoundaryPatch>& boundary);
-    void completeRows();
+
+    struct Derived
+    {
+        std::once_flag made;
+        std::unique_ptr<std::int32_t, void (*)(void*)> memory{nullptr, nullptr};
+        Span<std::int32_t> receivers;
+        Span<std::int32_t> senderStart;
+        Span<std::int32_t> senderEdge;
+    };
+
+    const Derived& derived() const;
+    void make(Derived& derived) const;
 
     std::int32_t nNodes_ = 0;
     std::int32_t nCells_ = 0;
     std::int32_t nBoundary_ = 0;
     std::int32_t nInternalFaces_ = 0;
 
-    // One piece of memory for all arrays, shared by copies
+    // One piece of memory for the arrays, shared by copies
     std::shared_ptr<std::int32_t> memory_;
     Span<std::int32_t> receiverStart_;
     Span<std::int32_t> senders_;
-    Span<std::int32_t> receivers_;
-    Span<std::int32_t> senderStart_;
-    Span<std::int32_t> senderEdge_;
     Span<std::int32_t> reverseEdge_;
     Span<std::int32_t> faceOf_;
+    std::shared_ptr<Derived> derived_ = std::make_shared<Derived>();
 };
 
 }

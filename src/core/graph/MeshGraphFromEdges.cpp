@@ -55,32 +55,25 @@ MeshGraph MeshGraph::fromEdges
     std::copy(order.begin(), order.end(), graph.faceOf_.begin());
 
     std::fill(graph.receiverStart_.begin(), graph.receiverStart_.end(), 0);
-    std::fill(graph.senderStart_.begin(), graph.senderStart_.end(), 0);
     for (std::size_t e = 0; e < n; ++e)
     {
         graph.senders_[e] = senders[order[e]];
-        graph.receivers_[e] = receivers[order[e]];
-        ++graph.receiverStart_[graph.receivers_[e]];
-        ++graph.senderStart_[graph.senders_[e]];
+        ++graph.receiverStart_[receivers[order[e]]];
     }
     startsFromCounts(graph.receiverStart_);
-    startsFromCounts(graph.senderStart_);
-
-    const Indices outOrder = countingOrder(sequence(n), nNodes,
-        [&](Index e) { return graph.senders_[e]; });
-    std::copy(outOrder.begin(), outOrder.end(), graph.senderEdge_.begin());
 
     // Edges into a node ascend by sender, those out of it by receiver: pair them in one walk
+    const Derived& derived = graph.derived();
     std::fill(graph.reverseEdge_.begin(), graph.reverseEdge_.end(), -1);
     for (Index node = 0; node < nNodes; ++node)
     {
         Index in = graph.receiverStart_[node];
-        Index out = graph.senderStart_[node];
-        while (in < graph.receiverStart_[node + 1] && out < graph.senderStart_[node + 1])
+        Index out = derived.senderStart[node];
+        while (in < graph.receiverStart_[node + 1] && out < derived.senderStart[node + 1])
         {
-            const Index outEdge = graph.senderEdge_[out];
+            const Index outEdge = derived.senderEdge[out];
             const Index from = graph.senders_[in];
-            const Index to = graph.receivers_[outEdge];
+            const Index to = derived.receivers[outEdge];
             if (from == to)
             {
                 graph.reverseEdge_[in] = outEdge;
