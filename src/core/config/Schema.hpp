@@ -28,6 +28,10 @@ public:
 
     //- Tell the schema every key with its default and meaning
     virtual void describe(Schema& schema) = 0;
+
+    //- Folder that relative file names among the keys start from; without a call, the
+    //  working directory. Names stay as written: a case that is moved is the same case.
+    virtual void setFolder(const std::string&) {}
 };
 
 

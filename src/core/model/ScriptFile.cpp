@@ -6,17 +6,24 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace inSitu
 {
+
+std::string pathIn(const std::string& folder, const std::string& filename)
+{
+    return (std::filesystem::path(folder)/filename).string();
+}
+
 
 torch::jit::Module loadScript(const std::string& filename, const std::string& key)
 {
     if (!std::ifstream(filename).good())
     {
         throw Error(key + " \"" + filename + "\" cannot be opened; name an existing file saved "
-            "with torch.jit.save, relative to the working directory or absolute");
+            "with torch.jit.save, relative to the case or absolute");
     }
     try
     {

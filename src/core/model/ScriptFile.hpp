@@ -8,6 +8,9 @@
 namespace inSitu
 {
 
+//- filename in folder; an absolute filename stays as it is
+std::string pathIn(const std::string& folder, const std::string& filename);
+
 //- Load a TorchScript module onto the CPU. Throws Error, naming the file and what key it
 //  comes from ("model.filename"), if it is missing or not TorchScript.
 torch::jit::Module loadScript(const std::string& filename, const std::string& key);

@@ -37,19 +37,23 @@ public:
     void describe(Schema& schema) override
     {
         schema.key("filename", filename_,
-            "TorchScript file with forward(nodes[, edge_index[, edges]])");
+            "TorchScript file with forward(nodes[, edge_index[, edges]]), relative to the case");
         schema.required("filename");
     }
+
+    void setFolder(const std::string& folder) override { folder_ = folder; }
 
     std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
         std::uint64_t seed, ThreadPool&) const override
     {
-        return std::make_unique<TorchScriptModel>(filename_, shape, precision, seed);
+        return std::make_unique<TorchScriptModel>(pathIn(folder_, filename_), shape, precision,
+            seed);
     }
 
 private:
 
     std::string filename_;
+    std::string folder_;
 };
 
 }

@@ -44,6 +44,7 @@ Settings readSettings
 
     const auto describe = [&](Schema& schema) { settings.describe(schema); };
     readConfig(full, name, describe, hostKeys);
+    settings.training.setFolder(caseFolder);
 
     const std::int64_t capacity = settings.object.buffer.capacity;
     const std::int64_t batchSize = settings.training.batchSize;

@@ -32,8 +32,8 @@ struct Settings
 };
 
 
-//- Read and check the block of a function object. `trainingFile` is looked up relative to
-//  caseFolder and takes the place of `training`. hostKeys belong to the host. Throws ConfigError.
+//- Read and check the block of a function object. File names are relative to caseFolder;
+//  `trainingFile` takes the place of `training`. hostKeys belong to the host. Throws ConfigError.
 Settings readSettings(const Node& block, const std::string& name, const std::string& caseFolder,
     const std::vector<std::string>& hostKeys);
 

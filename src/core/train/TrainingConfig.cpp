@@ -65,6 +65,13 @@ void TrainingConfig::describe(Schema& schema)
 }
 
 
+void TrainingConfig::setFolder(const std::string& folder)
+{
+    model->setFolder(folder);
+    loss->setFolder(folder);
+}
+
+
 Precision TrainingConfig::arithmetic() const
 {
     return precision == "float64" ? Precision::float64 : Precision::float32;

@@ -34,6 +34,9 @@ struct TrainingConfig
 
     void describe(Schema& schema);
 
+    //- Folder that relative file names start from
+    void setFolder(const std::string& folder);
+
     Precision arithmetic() const;
 
     //- The values in force, defaults included

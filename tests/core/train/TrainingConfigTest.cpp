@@ -54,6 +54,44 @@ TEST(TrainingConfig, TypesAreChosenByWord)
 }
 
 
+TEST(TrainingConfig, FilesAreRelativeToTheFolder)
+{
+    const auto complaint = [](const std::string& filename)
+    {
+        TrainingConfig config = trainingConfig({{"model.type", "torchscript"},
+            {"model.filename", filename}, {"loss.type", "torchscript"},
+            {"loss.filename", filename}});
+        config.setFolder("/nowhere/case");
+        EXPECT_THAT(config.written().json(), HasSubstr("\"filename\":\"" + filename + '"'));
+
+        ThreadPool pool(1);
+        std::string text;
+        try
+        {
+            config.model->build({8, 3, 2}, Precision::float32, 1, pool);
+        }
+        catch (const Error& error)
+        {
+            text = error.what();
+        }
+        try
+        {
+            config.loss->build(pool);
+        }
+        catch (const Error& error)
+        {
+            text += error.what();
+        }
+        return text;
+    };
+
+    EXPECT_THAT(complaint("system/net.pt"), HasSubstr("model.filename \"/nowhere/case/system/net.pt"));
+    EXPECT_THAT(complaint("system/net.pt"), HasSubstr("loss.filename \"/nowhere/case/system/net.pt"));
+    EXPECT_THAT(complaint("/else/net.pt"), HasSubstr("model.filename \"/else/net.pt"));
+    EXPECT_THAT(complaint("/else/net.pt"), HasSubstr("loss.filename \"/else/net.pt"));
+}
+
+
 TEST(TrainingConfig, WhatIsNotBuiltYetSaysSo)
 {
     EXPECT_THAT(complaintAbout("device", "cuda"), HasSubstr("not supported yet"));

@@ -75,19 +75,22 @@ public:
     void describe(Schema& schema) override
     {
         schema.key("filename", filename_,
-            "TorchScript file with forward(prediction, target[, weight])");
+            "TorchScript file with forward(prediction, target[, weight]), relative to the case");
         schema.required("filename");
         describeCommon(schema);
     }
 
+    void setFolder(const std::string& folder) override { folder_ = folder; }
+
     std::unique_ptr<Loss> build(ThreadPool&) const override
     {
-        return std::make_unique<TorchScriptLoss>(filename_);
+        return std::make_unique<TorchScriptLoss>(pathIn(folder_, filename_));
     }
 
 private:
 
     std::string filename_;
+    std::string folder_;
 };
 
 }
