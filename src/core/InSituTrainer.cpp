@@ -203,11 +203,16 @@ void InSituTrainer::reconfigure(const Node& block)
         return;
     }
 
+    // Keys of another type of optimiser mean something else: they stay with the type
+    const bool sameOptimizer = my.settings.training.optimizerType == changed.training.optimizerType;
+
     std::vector<std::string> applied, refused;
     for (const ConfigDifference& change : differences(my.settings.values, changed.values))
     {
-        (isChangeable(change.path) ? applied : refused).push_back(change.text());
-        if (isChangeable(change.path))
+        const bool applies = isChangeable(change.path)
+         && (sameOptimizer || change.path.rfind("training.optimizer.", 0) != 0);
+        (applies ? applied : refused).push_back(change.text());
+        if (applies)
         {
             my.settings.values[change.path] = change.after;
         }
@@ -245,8 +250,17 @@ void InSituTrainer::finish()
     const double wall = my.loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
     my.record->end(stages, wall, my.caches.records(), my.loop->dropped());
+    std::string leftOut;
+    for (const auto& [reason, count] : my.loop->dropped())
+    {
+        if (count > 0)
+        {
+            leftOut += (leftOut.empty() ? "; left out: " : ", ") + std::to_string(count) + " ("
+                + reason + ')';
+        }
+    }
     my.info(std::to_string(my.loop->nSamples()) + " samples, "
-        + std::to_string(my.loop->trainer().nSteps()) + " training steps\n"
+        + std::to_string(my.loop->trainer().nSteps()) + " training steps" + leftOut + '\n'
         + summaryTable(stages, wall, my.caches.records()));
 }
 
@@ -263,8 +277,9 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
     }
 
     const double start = my.theCase.startTime;
+    places = my.shelf->tidy(std::move(places));
     const std::vector<CheckpointPlace> candidates =
-        my.shelf->candidates(std::move(places), start + my.theCase.timeTolerance);
+        my.shelf->candidates(places, start + my.theCase.timeTolerance);
 
     for (const CheckpointPlace& place : candidates)
     {
@@ -283,7 +298,7 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
             continue;
         }
         my.load(checkpoint, place);
-        my.shelf->adopt(candidates);
+        my.shelf->adopt(places);
         return;
     }
 
@@ -292,6 +307,11 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
         throw IncompatibleState("resume strict: no good checkpoint of the start time "
             + numberText(start) + ", neither in its folder nor below " + my.theCase.stableFolder
             + "/checkpoints; 'resume auto' takes an older one or starts anew");
+    }
+    if (candidates.empty() && start > 0)
+    {
+        my.warn("there is no checkpoint of time " + numberText(start)
+            + " or earlier: the training starts anew");
     }
     if (!candidates.empty())
     {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -30,6 +31,24 @@ std::vector<CheckpointPlace> timeFolders(const std::string& folder)
         }
     }
     return places;
+}
+
+
+// Checkpoints of which a killed writer left something: "<name>.tmp…", "<name>.old"
+std::set<std::string> unfinished(const std::string& folder)
+{
+    std::set<std::string> checkpoints;
+    std::error_code fault;
+    for (const auto& entry : fs::directory_iterator(folder, fault))
+    {
+        const std::string path = entry.path().string();
+        const std::string suffix = entry.path().extension().string();
+        if (suffix == ".old" || suffix.compare(0, 4, ".tmp") == 0)
+        {
+            checkpoints.insert(path.substr(0, path.size() - suffix.size()));
+        }
+    }
+    return checkpoints;
 }
 
 }
@@ -59,13 +78,33 @@ std::size_t CheckpointShelf::add
     complete_.push_back(place.folder);
     while (complete_.size() > nKept)
     {
-        if (fs::exists(complete_.front(), fault))
-        {
-            dropReplay(complete_.front());
-        }
+        const std::string old = complete_.front();
         complete_.erase(complete_.begin());
+        trim(old);
     }
     return bytes;
+}
+
+
+std::vector<CheckpointPlace> CheckpointShelf::tidy(std::vector<CheckpointPlace> places) const
+{
+    for (const std::string& folder : unfinished(shelf_))
+    {
+        tidyCheckpoint(folder);
+    }
+    for (const CheckpointPlace& place : places)
+    {
+        tidyCheckpoint(place.folder);
+    }
+    places.erase
+    (
+        std::remove_if(places.begin(), places.end(), [](const CheckpointPlace& place)
+        {
+            return !fs::exists(place.folder);
+        }),
+        places.end()
+    );
+    return places;
 }
 
 
@@ -101,6 +140,23 @@ void CheckpointShelf::adopt(const std::vector<CheckpointPlace>& places)
     for (auto place = places.rbegin(); place != places.rend(); ++place)
     {
         complete_.push_back(place->folder);
+    }
+}
+
+
+void CheckpointShelf::trim(const std::string& folder)
+{
+    try
+    {
+        if (fs::exists(folder))
+        {
+            dropReplay(folder);
+        }
+    }
+    catch (const Error&)
+    {
+        // Damaged, or trimmed by somebody else: a resume says so if it is ever asked for,
+        // and the new checkpoint does not depend on it
     }
 }
 

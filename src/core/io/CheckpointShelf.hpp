@@ -31,18 +31,23 @@ public:
     std::size_t add(const CheckpointPlace& place, const std::string& timeName,
         const Checkpoint& checkpoint);
 
+    //- Put in order what killed writers left at these places and on the shelf; returns those
+    //  of the places that have a checkpoint
+    std::vector<CheckpointPlace> tidy(std::vector<CheckpointPlace> places) const;
+
     //- The places given and those on the shelf, none later than latest (included), newest
     //  first, those given before the shelf's at equal times
     std::vector<CheckpointPlace> candidates(std::vector<CheckpointPlace> places, double latest) const;
 
-    //- Places written by earlier runs, newest first: the older ones lose their replay part
-    //  as new ones are added
+    //- Places that earlier runs wrote, newest first, those of the shelf left out: the older
+    //  ones lose their replay part as new ones are added
     void adopt(const std::vector<CheckpointPlace>& places);
 
 private:
 
     static constexpr std::size_t nKept = 2;
 
+    static void trim(const std::string& folder);
     void prune() const;
 
     std::string shelf_;

@@ -99,6 +99,7 @@ void replaceFile(const std::string& path, const std::string& bytes)
     const std::string beside = temporaryName(path);
     const RemoveAtExit cleanup(beside);
 
+    removeLeftovers(path);
     requireSpace(parentOf(path), bytes.size());
     std::ofstream file(beside, std::ios::binary);
     if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())

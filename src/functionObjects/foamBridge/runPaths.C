@@ -48,6 +48,12 @@ Foam::fileName Foam::functionObjects::runPaths::objectFolder
 }
 
 
+Foam::scalar Foam::functionObjects::runPaths::nameRounding(const scalar time)
+{
+    return 1.01*mag(readScalar(Time::timeName(time)) - time) + 1e-9*max(mag(time), SMALL);
+}
+
+
 Foam::fileName Foam::functionObjects::runPaths::newRunFolder
 (
     const polyMesh& mesh,
@@ -99,8 +105,7 @@ std::vector<inSitu::CheckpointPlace> Foam::functionObjects::runPaths::checkpoint
 {
     const Time& runTime = mesh.time();
 
-    // Names of times are rounded
-    const scalar tolerance = 0.5*runTime.deltaTValue();
+    const scalar tolerance = nameRounding(latest);
 
     std::vector<inSitu::CheckpointPlace> places;
     const instantList times(runTime.times());
@@ -110,7 +115,7 @@ std::vector<inSitu::CheckpointPlace> Foam::functionObjects::runPaths::checkpoint
         if (time.name() != runTime.constant() && time.value() <= latest + tolerance)
         {
             const fileName folder(checkpointFolder(mesh, object, time.name()));
-            if (isDir(folder))
+            if (isDir(folder.path()))
             {
                 places.push_back({time.value(), folder});
             }

@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace fs = std::filesystem;
 
 namespace inSitu
@@ -139,6 +142,36 @@ TEST_F(CheckpointShelfTest, OffersNewestFirstAndNothingFromTheFuture)
     }
     EXPECT_EQ(folders, (std::vector<std::string>{folderOf("1.5"), top + "/checkpoints/1.5",
         folderOf("0.5"), top + "/checkpoints/0.5", "a"}));
+}
+
+
+TEST_F(CheckpointShelfTest, PutsInOrderWhatKilledWritersLeft)
+{
+    const pid_t dead = fork();
+    if (dead == 0)
+    {
+        _exit(0);
+    }
+    waitpid(dead, nullptr, 0);
+    const std::string temporary = ".tmp" + std::to_string(dead);
+
+    CheckpointShelf shelf(top + "/checkpoints");
+    add(shelf, "1");
+    add(shelf, "2");
+    fs::rename(folderOf("2"), folderOf("2") + ".old");
+    fs::create_directories(folderOf("3") + temporary);
+    fs::create_directories(top + "/checkpoints/3" + temporary);
+    fs::rename(top + "/checkpoints/1", top + "/checkpoints/1.old");
+
+    const auto found =
+        shelf.tidy({{3, folderOf("3")}, {2, folderOf("2")}, {1, folderOf("1")}});
+
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].folder, folderOf("2"));
+    EXPECT_EQ(found[1].folder, folderOf("1"));
+    EXPECT_TRUE(isGoodCheckpoint(folderOf("2")));
+    EXPECT_TRUE(fs::is_empty(top + "/3/uniform"));
+    EXPECT_EQ(onShelf(), (std::vector<std::string>{"1", "2"}));
 }
 
 

@@ -109,7 +109,8 @@ TEST_F(RunPaths, CheckpointsAreNewestFirstAndNotFromTheFuture)
     {
         mkDir(cwd()/name/"uniform"/"net");
     }
-    mkDir(cwd()/"0.9"/"uniform"/"other");
+    mkDir(cwd()/"0.45"/"uniform"/"other");
+    mkDir(cwd()/"0.9");
     mkDir(cwd()/"constant"/"uniform"/"net");
 
     const auto places = runPaths::checkpoints(mesh, "net", 1.25);
