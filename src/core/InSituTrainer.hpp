@@ -38,9 +38,10 @@ public:
     bool begun() const;
 
     //- Continue from the first good candidate (newest first; those of begin()'s stable folder
-    //  are added here, those without a checkpoint are left out) according to `resume`. Damaged ones are passed over with a warning; one
-    //  of another mesh or of incompatible configuration throws IncompatibleState under strict
-    //  and auto. Called once, between begin() and the first execute().
+    //  are added here, those without a checkpoint are left out) according to `resume`. Damaged
+    //  ones are passed over with a warning; one of another mesh or of incompatible configuration
+    //  throws IncompatibleState under strict and auto. Called once, between begin() and the
+    //  first execute().
     void resume(std::vector<CheckpointPlace> candidates);
 
     struct Report
