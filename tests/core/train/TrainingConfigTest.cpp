@@ -85,8 +85,10 @@ TEST(TrainingConfig, FilesAreRelativeToTheFolder)
         return text;
     };
 
-    EXPECT_THAT(complaint("system/net.pt"), HasSubstr("model.filename \"/nowhere/case/system/net.pt"));
-    EXPECT_THAT(complaint("system/net.pt"), HasSubstr("loss.filename \"/nowhere/case/system/net.pt"));
+    EXPECT_THAT(complaint("system/net.pt"),
+        HasSubstr("model.filename \"/nowhere/case/system/net.pt"));
+    EXPECT_THAT(complaint("system/net.pt"),
+        HasSubstr("loss.filename \"/nowhere/case/system/net.pt"));
     EXPECT_THAT(complaint("/else/net.pt"), HasSubstr("model.filename \"/else/net.pt"));
     EXPECT_THAT(complaint("/else/net.pt"), HasSubstr("loss.filename \"/else/net.pt"));
 }
