@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "config/YamlFile.hpp"
+#include "TemporaryFolder.hpp"
 #include "WaveCase.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 
 namespace fs = std::filesystem;
 
@@ -121,7 +123,8 @@ protected:
         return {std::istreambuf_iterator<char>(stream), {}};
     }
 
-    const std::string top = testing::TempDir() + "/inSituTrainer";
+    const TemporaryFolder temporary;
+    const std::string top = temporary/"inSituTrainer";
     std::shared_ptr<CollectingLog> log;
 };
 
@@ -279,7 +282,8 @@ TEST_F(InSituTrainerTest, NamesAValueThatIsNotFinite)
     }
     catch (const Error& fault)
     {
-        EXPECT_NE(std::string(fault.what()).find("field p is not finite in row 13 at time 0.7"),
+        EXPECT_NE(std::string(fault.what()).find("field p is not finite, or too large for"
+            " float32, in row 13 at time 0.7"),
             std::string::npos) << fault.what();
     }
 }
@@ -341,6 +345,92 @@ TEST_F(InSituTrainerTest, PredictsTheValueOfItsOwnTime)
         change += std::pow(before - truth, 2);
     }
     EXPECT_LT(error, 0.5*change);
+}
+
+
+TEST_F(InSituTrainerTest, AFlowThatSettlesDoesNotLeaveItsPastBehind)
+{
+    // After 600 steps the wave is exp(-0.3 60) = 1.5e-8 of what it was, and so are the scales
+    WaveCase host(6, 5, 0.3);
+    auto trainer = make(base + "normaliser: {memory: 10}\n" + training, host, "leg");
+
+    run(*trainer, host, 1, 600);
+
+    std::istringstream row(reports("leg", 599).at(0));
+    double time, step, samples, loss, rate, norm, rmseU;
+    row >> time >> step >> samples >> loss >> rate >> norm >> rmseU;
+    EXPECT_LT(rmseU, 1e-5);     // increments were 0.1 at first
+}
+
+
+TEST_F(InSituTrainerTest, WeightsThatWouldNotBeFiniteAreNotTaken)
+{
+    // A gradient of exactly 0 (a unit that is off) makes 0/0 of Adam's step
+    WaveCase host;
+    std::string text = base + training;
+    text.replace(text.find("learningRate: 3e-3"), 18, "learningRate: 3e-3, eps: 0");
+    auto trainer = make(text, host, "leg");
+
+    run(*trainer, host, 1, 40);
+    write(*trainer, 40);
+
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "new weights are not finite"));
+    const StateTree weights = readCheckpoint(folder(40)).state.subTree("loop/trainer/model");
+    ASSERT_FALSE(weights.arrays().empty());
+    for (const auto& [name, array] : weights.arrays())
+    {
+        for (const float value : weights.get<float>(name))
+        {
+            ASSERT_TRUE(std::isfinite(value)) << name;
+        }
+    }
+}
+
+
+TEST_F(InSituTrainerTest, ADamagedOldCheckpointStopsNothing)
+{
+    WaveCase host;
+    auto first = make(base + training, host, "first");
+    for (const int step : {10, 20})
+    {
+        run(*first, host, step - 9, step);
+        write(*first, step);
+    }
+    std::ofstream(folder(10) + "/state.h5", std::ios::app) << 'x';
+
+    auto second = make(base + training, host, "second", time(20));
+    second->resume({{time(20), folder(20)}, {time(10), folder(10)}});
+    for (const int step : {30, 40})
+    {
+        run(*second, host, step - 9, step);
+        write(*second, step);
+    }
+
+    EXPECT_FALSE(CollectingLog::contains(log->warnings, "nothing written"));
+    for (const char* kept : {"30", "40"})
+    {
+        EXPECT_TRUE(readCheckpoint(top + "/stable/checkpoints/" + kept).replay) << kept;
+    }
+}
+
+
+TEST_F(InSituTrainerTest, KeysOfAnotherTypeOfOptimiserAreNotApplied)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+    run(*trainer, host, 1, 20);
+
+    std::string changed = base + training;
+    changed.replace(changed.find("type: adam, learningRate: 3e-3"), 30, "type: sgd, learningRate: 0.5");
+    trainer->reconfigure(block(changed));
+    run(*trainer, host, 21, 30);
+
+    EXPECT_FALSE(CollectingLog::contains(log->infos, "applied"));
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "training.optimizer.learningRate: 0.003 -> 0.5"));
+    std::istringstream row(reports("leg", 29).at(0));
+    double time, step, samples, loss, rate;
+    row >> time >> step >> samples >> loss >> rate;
+    EXPECT_LT(rate, 0.003);
 }
 
 

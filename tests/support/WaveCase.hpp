@@ -18,10 +18,11 @@ class WaveCase
 {
 public:
 
-    explicit WaveCase(int nx = 6, int ny = 5)
+    explicit WaveCase(int nx = 6, int ny = 5, double decayRate = 0.02)
     :
         nx_(nx),
-        ny_(ny)
+        ny_(ny),
+        decayRate_(decayRate)
     {}
 
     //- Everything but the folders
@@ -98,7 +99,7 @@ public:
         for (int row = 0; row < nRows; ++row)
         {
             const double phase = 2*x(row) - 1.5*time;
-            const double decay = std::exp(-0.02*time);
+            const double decay = std::exp(-decayRate_*time);
             const bool wall = row >= nx_*ny_;
             U_[3*row] = wall ? 0 : 1 + 0.3*decay*std::sin(phase)*std::cos(1.3*y(row));
             U_[3*row + 1] = wall ? 0 : 0.2*decay*std::cos(phase + y(row));
@@ -126,6 +127,7 @@ private:
 
     int nx_;
     int ny_;
+    double decayRate_;
     std::vector<double> U_;
     std::vector<double> p_;
     std::vector<FieldView<double>> views_;

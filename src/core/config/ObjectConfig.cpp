@@ -58,7 +58,7 @@ void BufferConfig::describe(Schema& schema)
     schema.key("watermark", watermark, "nothing is trained below this number of samples",
         Range::atLeast(1));
     schema.key("maxMemory", maxMemory,
-        "MiB that the samples may take; 0: a tenth of the node's memory", Range::atLeast(0));
+        "MiB that the samples may take; 0: a tenth of the node's memory", Range::within(0, 1e9));
     schema.key("checkpoint", checkpoint,
         "the samples are part of a checkpoint (pending inputs always are)");
     schema.check([this]() -> std::string
@@ -74,7 +74,7 @@ void NormaliserConfig::describe(Schema& schema)
 {
     schema.key("memory", memory,
         "samples after which the weight of an old sample in mean and deviation has fallen to 1/e",
-        Range::positive());
+        Range::atLeast(1));
     schema.key("freezeAfter", freezeAfter,
         "samples after which the scales stay as they are; without it they never do",
         Range::atLeast(1));
@@ -89,7 +89,7 @@ void ObjectConfig::describe(Schema& schema)
         "what it predicts of them: the change over the horizon, or the value after it");
     schema.key("horizon", horizon,
         "executions ahead; 0 with `target value`: a map between fields of the same time",
-        Range::atLeast(0));
+        Range::within(0, 100000));
     schema.check([this]() -> std::string
     {
         return target == "increment" && horizon == 0

@@ -64,6 +64,11 @@ std::string goodPlace(const std::string& folder)
 std::size_t publish(const std::string& folder, const std::vector<std::string>& names,
     const std::function<void(const std::string& temporary)>& fill)
 {
+    if (fs::exists(folder) && !fs::is_directory(folder))
+    {
+        throw Error(folder + " is a file of somebody else, where the checkpoint's folder should"
+            " be; give the object another name, or move the file");
+    }
     const std::string temporary = temporaryName(folder);
     const RemoveAtExit remover(temporary);
     fs::remove_all(temporary);

@@ -13,7 +13,7 @@
 namespace inSitu
 {
 
-double gradientNorm(const std::vector<at::Tensor>& gradients, ThreadPool& pool)
+double euclideanNorm(const std::vector<at::Tensor>& gradients, ThreadPool& pool)
 {
     double sum = 0;
     for (const at::Tensor& anyGradient : gradients)
@@ -38,6 +38,31 @@ double gradientNorm(const std::vector<at::Tensor>& gradients, ThreadPool& pool)
         });
     }
     return std::sqrt(sum);
+}
+
+
+void KeptValues::keep(const std::vector<at::Tensor>& tensors)
+{
+    const at::NoGradGuard off;
+    copies_.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+    {
+        if (!copies_[i].defined())
+        {
+            copies_[i] = at::empty_like(tensors[i]);
+        }
+        copies_[i].copy_(tensors[i]);
+    }
+}
+
+
+void KeptValues::restore(const std::vector<at::Tensor>& tensors) const
+{
+    const at::NoGradGuard off;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+    {
+        at::Tensor(tensors[i]).copy_(copies_[i]);
+    }
 }
 
 

@@ -13,7 +13,23 @@ namespace inSitu
 
 //- Euclidean norm over all tensors (undefined ones count as zero), summed in double in a
 //  fixed order; not finite if an entry is not
-double gradientNorm(const std::vector<at::Tensor>& gradients, ThreadPool& pool);
+double euclideanNorm(const std::vector<at::Tensor>& tensors, ThreadPool& pool);
+
+
+//- Values of tensors, to be put back if what comes next goes wrong. The memory is reused.
+class KeptValues
+{
+public:
+
+    void keep(const std::vector<at::Tensor>& tensors);
+
+    //- To the tensors last kept
+    void restore(const std::vector<at::Tensor>& tensors) const;
+
+private:
+
+    std::vector<at::Tensor> copies_;
+};
 
 
 //- Gradients of several passes, on their way to one optimiser step

@@ -68,6 +68,12 @@ std::size_t affordable(const Settings& settings, std::size_t bytesPerSample)
 }
 
 
+bool allFinite(const std::vector<double>& values)
+{
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+
 // Time that went into learning so far, s: all stages of Trainer
 double secondsInTraining(const Profiler& profiler)
 {
@@ -173,12 +179,12 @@ void LearningLoop::execute
     if (taken.fault.field >= 0)
     {
         const std::string what = "field " + case_.fields[taken.fault.field].name
-            + " is not finite in " + case_.placeOfRow(taken.fault.row) + " at time "
-            + numberText(time);
+            + " is not finite, or too large for " + settings_.training.precision + ", in "
+            + case_.placeOfRow(taken.fault.row) + " at time " + numberText(time);
         if (settings_.object.onNonFinite == "abort")
         {
-            throw Error(what + ". The solution has probably diverged; 'onNonFinite skip' leaves"
-                " such times out of the training");
+            throw Error(what + ". If the solution has not diverged, 'precision float64' holds"
+                " larger values; 'onNonFinite skip' leaves such times out of the training");
         }
         ++dropped_["nonFinite"];
         drop();
@@ -216,6 +222,12 @@ void LearningLoop::test(const SampleStream::Completed& completed)
     const auto now = rowsOf<double>(completed.valueNow, nCells, nColumns);
 
     trainer_->predict(completed.sample, normaliser_, Span<double>(predicted_));
+    if (!allFinite(predicted_))
+    {
+        // Not for the eyes of anything that works on the solver's fields
+        ++dropped_["badPrediction"];
+        return;
+    }
 
     const std::vector<double>& reference = stream_.targetReference();
     const std::vector<double> mean = normaliser_.target().shift;
@@ -286,7 +298,7 @@ void LearningLoop::train(const Sample& sample)
         if (!step.finite)
         {
             ++dropped_["badStep"];
-            warn_("the loss or its gradient is not finite: training step "
+            warn_("the loss, its gradient or the new weights are not finite: training step "
                 + std::to_string(trainer_->nSteps()) + " is left out; a lower"
                 " optimizer.learningRate or optimizer.maxGradNorm helps");
             continue;

@@ -16,7 +16,9 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace inSitu
@@ -91,6 +93,7 @@ struct Trainer::Impl
     std::int64_t nSteps = 0;
     std::int64_t nUpdates = 0;
     BestWeights best;
+    KeptValues previous;                // weights before the present update
 };
 
 
@@ -238,7 +241,7 @@ double Trainer::Impl::update()
     const std::vector<at::Tensor> gradients = accumulated.takeMean();
     lossSum = 0;
 
-    const double norm = gradientNorm(gradients, pool);
+    const double norm = euclideanNorm(gradients, pool);
     const double shortening = maxGradNorm/(norm + 1e-6);    // as torch's clip_grad_norm_
     for (std::size_t i = 0; i < parameters.size(); ++i)
     {
@@ -249,11 +252,18 @@ double Trainer::Impl::update()
         parameters[i].mutable_grad() = gradients[i];
     }
 
+    previous.keep(parameters);
     optimizer->setLearningRate(learningRate());
     optimizer->step();
     for (at::Tensor& parameter : parameters)
     {
         parameter.mutable_grad().reset();
+    }
+    if (!std::isfinite(euclideanNorm(parameters, pool)))
+    {
+        // Better the weights before than none at all, for ever
+        previous.restore(parameters);
+        return std::numeric_limits<double>::quiet_NaN();
     }
 
     ++nUpdates;
@@ -310,7 +320,9 @@ void Trainer::followScales(const Scaling& before, const Scaling& after)
     std::vector<double> shift(before.scale.size());
     for (std::size_t c = 0; c < factor.size(); ++c)
     {
-        factor[c] = before.scale[c]/after.scale[c];
+        // Preserving predictions beyond a scale that shrinks would multiply the last layer, in
+        // a flow that settles without end, out of reach of an optimiser's steps
+        factor[c] = std::min(before.scale[c]/after.scale[c], 1.0);
         shift[c] = (before.shift[c] - after.shift[c])/after.scale[c];
     }
     if (impl_->model->rescaleOutput(factor, shift))
@@ -331,7 +343,7 @@ Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& 
     step.loss = self.lossAndGradients(batch, normaliser, gradients);
 
     const ScopedTimer timer(self.profiler, "update");
-    step.gradientNorm = gradientNorm(gradients, self.pool);
+    step.gradientNorm = euclideanNorm(gradients, self.pool);
     step.finite = std::isfinite(step.loss) && std::isfinite(step.gradientNorm);
     if (!step.finite)
     {
@@ -343,7 +355,8 @@ Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& 
     if (self.accumulated.count() >= self.accumulationSteps)
     {
         step.gradientNorm = self.update();
-        step.updated = true;
+        step.finite = std::isfinite(step.gradientNorm);
+        step.updated = step.finite;
     }
     return step;
 }

@@ -47,8 +47,9 @@ public:
     //  [nCells, nOutputs], double. Evaluation mode, no gradients.
     void predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction);
 
-    //- Keep predictions in physical units where they were although the scales moved
-    //  from before to after; no effect for models that cannot rescale
+    //- The scales moved from before to after. Predictions in physical units stay where they
+    //  were when a scale grew, and shrink with it (towards their centre) when it shrank.
+    //  No effect for models that cannot rescale.
     void followScales(const Scaling& before, const Scaling& after);
 
     struct Step
@@ -57,7 +58,9 @@ public:
         double learningRate = 0;    //!< used by this step, or due at the next update
         double gradientNorm = 0;    //!< before clipping; of the accumulated gradient when updated
         bool updated = false;       //!< false: gradients were only accumulated
-        bool finite = true;         //!< false: loss or gradient was not finite, step skipped
+
+        //- False: loss, gradient or new weights were not finite; the weights are as before
+        bool finite = true;
     };
 
     //- One forward and backward pass over the batch; an optimiser step with the mean of the

@@ -29,6 +29,7 @@ License
 #include "OSspecific.H"
 #include "StringStream.H"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -64,6 +65,12 @@ std::string fileOf(const fileName& name)
 std::string text(const scalar value)
 {
     char buffer[32];
+    if (value == std::floor(value) && mag(value) < 1e15)
+    {
+        // Whole numbers beyond the range of label come as scalars
+        std::snprintf(buffer, sizeof(buffer), "%.0f", double(value));
+        return buffer;
+    }
     for (const int precision : {6, 15, 17})
     {
         std::snprintf(buffer, sizeof(buffer), "%.*g", precision, double(value));

@@ -81,6 +81,7 @@ Foam::functionObjects::executionRhythm::next()
     const label timeIndex = control_.time().timeIndex();
     const label steps = timeIndex - timeIndex_;
 
+    // A new object sees steps that it took no part in as a gap
     bool gap = changed_ || steps <= 0;
 
     switch (control_.control())

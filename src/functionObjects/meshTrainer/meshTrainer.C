@@ -181,17 +181,23 @@ void Foam::functionObjects::meshTrainer::begin()
 {
     stamps_ = meshStamps::of(mesh_);
 
-    // An object that is made anew in the middle of a run (removed from the
-    // dictionary and put back) goes on from its last checkpoint of this run
     const scalar start = time_.startTime().value();
-    const scalar from = max(start, getProperty<scalar>("checkpointTime", start));
 
     inSitu::TrainingCase theCase(describeCase());
-    theCase.startTime = from;
-    theCase.timeTolerance = 0.5*time_.deltaTValue();
+    theCase.startTime = start;
+    theCase.timeTolerance = runPaths::nameRounding(start);
+
+    scalar latest = start;
+    if (madeInMidRun_)
+    {
+        // Removed from the dictionary and put back: goes on from the last checkpoint
+        // of this run, and what lies between is a gap
+        latest = max(start, getProperty<scalar>("checkpointTime", start));
+        theCase.startTime = time_.value() - time_.deltaTValue();
+    }
 
     trainer_->begin(std::move(theCase));
-    trainer_->resume(runPaths::checkpoints(mesh_, name(), from));
+    trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
 }
 
 
@@ -292,6 +298,7 @@ Foam::functionObjects::meshTrainer::meshTrainer
     fvMeshFunctionObject(name, runTime, withMesh(runTime, dict)),
     rhythm_(runTime, dict),
     stamps_{-1, -1},
+    madeInMidRun_(runTime.timeIndex() > runTime.startTimeIndex()),
     executed_(-1),
     stored_(-1)
 {

@@ -90,14 +90,14 @@ TEST(ObjectConfig, RefusesWhatCannotWork)
 
     EXPECT_THAT(complaint(fields + "horizon: 0"), HasSubstr("horizon 0 leaves no time"));
     EXPECT_EQ(complaint(fields + "horizon: 0, target: value"), "none");
-    EXPECT_THAT(complaint(fields + "horizon: -1"), HasSubstr("it must be >= 0"));
+    EXPECT_THAT(complaint(fields + "horizon: -1"), HasSubstr("in [0, 1e+05]"));
     EXPECT_THAT(complaint(fields + "buffer: {capacity: 3}"),
         HasSubstr("surrogate.buffer: watermark 4 is above capacity 3"));
     EXPECT_EQ(complaint(fields + "buffer: {capacity: 4}"), "none");
     EXPECT_THAT(complaint(fields + "buffer: {capacity: 0}"), HasSubstr("it must be >= 1"));
     EXPECT_THAT(complaint(fields + "maxFraction: 1"), HasSubstr("in (0, 1)"));
     EXPECT_THAT(complaint(fields + "reportInterval: 0"), HasSubstr("it must be >= 1"));
-    EXPECT_THAT(complaint(fields + "normaliser: {memory: 0}"), HasSubstr("it must be > 0"));
+    EXPECT_THAT(complaint(fields + "normaliser: {memory: 0.5}"), HasSubstr("it must be >= 1"));
     EXPECT_THAT(complaint(fields + "noise: -0.5"), HasSubstr("it must be >= 0"));
 }
 

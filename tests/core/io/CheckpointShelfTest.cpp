@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/CheckpointShelf.hpp"
 
+#include "TemporaryFolder.hpp"
 #include "base/Error.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 #include <fstream>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -56,7 +56,8 @@ protected:
         return names;
     }
 
-    const std::string top = testing::TempDir() + "/checkpointShelf";
+    const TemporaryFolder temporary;
+    const std::string top = temporary/"checkpointShelf";
 };
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/TrainingRecord.hpp"
 
+#include "TemporaryFolder.hpp"
 #include "base/Error.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,8 @@ protected:
         return {time, 7, 40, 23, 0.3125, 1e-3, 2.5, {0.5, 12}, {0.875, std::nan("")}};
     }
 
-    const std::string folder = testing::TempDir() + "/trainingRecord";
+    const TemporaryFolder temporary;
+    const std::string folder = temporary/"trainingRecord";
 };
 
 

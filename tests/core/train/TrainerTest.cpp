@@ -207,7 +207,7 @@ TEST(Trainer, PassThatIsNotFiniteLeavesNoTrace)
 }
 
 
-TEST(Trainer, PredictionsStayWhenTheScalesMove)
+TEST(Trainer, PredictionsStayWhenTheScalesGrow)
 {
     const Case data;
     for (const Entries& entries : {smallMlp, smallNet})
@@ -215,7 +215,7 @@ TEST(Trainer, PredictionsStayWhenTheScalesMove)
         for (const bool increment : {true, false})
         {
             const Normaliser before = data.normaliser(3, 1, 0, increment);
-            const Normaliser after = data.normaliser(3, 0.03, 0.7, increment);
+            const Normaliser after = data.normaliser(3, 30, 0.7, increment);
             TrainerBench bench(trainingConfig(entries), data.layout());
             bench.trainer.step({data.sample(0)}, before);
 
@@ -231,12 +231,38 @@ TEST(Trainer, PredictionsStayWhenTheScalesMove)
 }
 
 
+TEST(Trainer, PredictionsShrinkWithTheScales)
+{
+    const Case data;
+    for (const Entries& entries : {smallMlp, smallNet})
+    {
+        const Normaliser before = data.normaliser(3, 1, 0, true);
+        const Normaliser after = data.normaliser(3, 0.03, 0, true);
+        TrainerBench bench(trainingConfig(entries), data.layout());
+        bench.trainer.step({data.sample(0)}, before);
+
+        const auto old = bench.prediction(data.sample(1), before, data.nCells());
+        bench.trainer.followScales(before.target(), after.target());
+        const auto shrunk = bench.prediction(data.sample(1), after, data.nCells());
+
+        ASSERT_EQ(shrunk.size(), old.size());
+        const Scaling then = before.target();
+        const Scaling now = after.target();
+        for (std::size_t i = 0; i < old.size(); ++i)
+        {
+            const std::size_t column = i % then.scale.size();
+            EXPECT_NEAR(shrunk[i], old[i]*now.scale[column]/then.scale[column], 1e-12);
+        }
+    }
+}
+
+
 TEST(Trainer, BestWeightsAreKeptAndFitMovedScales)
 {
     const Case data;
     const Normaliser first = data.normaliser(3, 1, 0, false);
     const Normaliser second = data.normaliser(3, 5, 0.3, false);
-    const Normaliser third = data.normaliser(3, 0.4, -0.2, false);
+    const Normaliser third = data.normaliser(3, 8, -0.2, false);
     TrainerBench bench(trainingConfig(with(smallMlp, {{"optimizer.learningRate", "0.05"}})),
         data.layout());
     const auto prediction = [&](const Normaliser& scales)

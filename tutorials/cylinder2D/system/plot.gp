@@ -4,7 +4,7 @@
 # the end, what the network had expected of it, and the error. Run by Allrun in the case folder;
 # docs/images/cylinder.png is a copy.
 
-legs = "postProcessing/surrogate/0/training.dat postProcessing/surrogate/32/training.dat"
+legs = "postProcessing/surrogate/0/training.dat postProcessing/surrogate/31.25/training.dat"
 fields = system("ls postProcessing/sampleFields/*/grid_U_UError_UPredicted.xy | tail -n 1")
 
 set terminal png size 1200,660 font "DejaVuSans,10"
@@ -15,7 +15,7 @@ set multiplot
 
 set grid lc rgb "#dddddd"
 set xlabel "samples"
-set xrange [0:1400]
+set xrange [0:2200]
 
 set lmargin at screen 0.06
 set rmargin at screen 0.43
