@@ -36,18 +36,17 @@ using namespace Foam;
 using namespace Foam::functionObjects;
 
 
-// Directions of a component, from its name: "" "x" "xy" "ii"
+// As polyMesh::validComponents: a direction that is not solved may enter twice. The
+// directions of a component are in its name: "" "x" "xy" "ii"
 bool solved(const std::string& component, const Vector<label>& solutionD)
 {
+    label product = 1;
     for (const char c : component)
     {
         const int d = c - 'x';
-        if (d >= 0 && d < 3 && solutionD[d] < 0)
-        {
-            return false;
-        }
+        product *= d >= 0 && d < 3 ? solutionD[d] : 1;
     }
-    return true;
+    return product > 0;
 }
 
 

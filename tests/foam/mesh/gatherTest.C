@@ -227,11 +227,15 @@ TEST(FieldGather, TakesSolvedComponentsAndNamesThem)
     EXPECT_THAT(specs[0].columnNames, ElementsAre("p"));
     EXPECT_THAT(specs[1].columnNames, ElementsAre("Ux", "Uy"));
     EXPECT_THAT(specs[1].components, ElementsAre(0, 1));
-    EXPECT_THAT(specs[2].columnNames, ElementsAre("Rxx", "Rxy", "Ryy"));
-    EXPECT_THAT(specs[2].components, ElementsAre(0, 1, 3));
+    EXPECT_THAT(specs[2].columnNames, ElementsAre("Rxx", "Rxy", "Ryy", "Rzz"));
+    EXPECT_THAT(specs[2].components, ElementsAre(0, 1, 3, 5));
     EXPECT_EQ(specs[2].nComponents, 6);
-    EXPECT_THAT(specs[3].columnNames, ElementsAre("gradUxx", "gradUxy", "gradUyx", "gradUyy"));
-    EXPECT_THAT(specs[3].components, ElementsAre(0, 1, 3, 4));
+    EXPECT_THAT
+    (
+        specs[3].columnNames,
+        ElementsAre("gradUxx", "gradUxy", "gradUyx", "gradUyy", "gradUzz")
+    );
+    EXPECT_THAT(specs[3].components, ElementsAre(0, 1, 3, 4, 8));
     EXPECT_THAT(specs[4].columnNames, ElementsAre("Sii"));
 
     EXPECT_EQ(specs[1].type, "volVectorField");
