@@ -121,7 +121,7 @@ void InSituTrainer::begin(TrainingCase theCase)
 std::string InSituTrainer::Impl::announcement() const
 {
     const MeshGraph& graph = *theCase.mesh.graph;
-    const std::size_t samplesMiB = loop->capacity()*loop->stream().bytesPerSample()/1048576;
+    const std::string bytes = bytesText(loop->capacity()*loop->stream().bytesPerSample());
 
     std::string text = theCase.topologyText
         + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
@@ -134,9 +134,8 @@ std::string InSituTrainer::Impl::announcement() const
         + "\n    model: " + settings.training.modelType + ", "
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
         + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
-        + "\n    buffer: " + std::to_string(loop->capacity()) + " samples, at most "
-        + std::to_string(samplesMiB) + " MiB"
-        + (settings.object.buffer.checkpoint ? ", part of each checkpoint" : ", not in checkpoints");
+        + "\n    buffer: " + std::to_string(loop->capacity()) + " samples, at most " + bytes
+        + (settings.object.buffer.checkpoint ? ", also in the two newest checkpoints" : ", not in checkpoints");
     if (loop->budget().limited())
     {
         text += "\n    maxFraction is set: the course of the training depends on the clock";

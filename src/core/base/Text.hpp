@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdio>
 #include <string>
 
 namespace inSitu
@@ -16,6 +17,31 @@ inline std::string numberText(double value)
     }
     char text[32];
     return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+}
+
+
+//- "512 bytes", "12.5 KiB", "1.00 GiB": three digits
+inline std::string bytesText(std::size_t bytes)
+{
+    if (bytes < 1024)
+    {
+        return std::to_string(bytes) + " bytes";
+    }
+    double value = static_cast<double>(bytes);
+    const char* unit = "";
+    for (const char* next : {"KiB", "MiB", "GiB", "TiB"})
+    {
+        if (value < 1000)
+        {
+            break;
+        }
+        value /= 1024;
+        unit = next;
+    }
+    char text[32];
+    std::snprintf(text, sizeof(text), value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s",
+        value, unit);
+    return text;
 }
 
 }

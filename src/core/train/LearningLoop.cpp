@@ -59,9 +59,9 @@ std::size_t affordable(const Settings& settings, std::size_t bytesPerSample)
     const std::int64_t needed = std::max(settings.training.batchSize, settings.object.buffer.watermark);
     if (fitting < needed)
     {
-        throw Error("buffer.maxMemory " + std::to_string(memory/1048576) + " MiB holds "
-            + std::to_string(fitting) + " samples of " + std::to_string(bytesPerSample)
-            + " bytes, but batchSize and watermark need " + std::to_string(needed)
+        throw Error("buffer.maxMemory " + bytesText(memory) + " holds "
+            + std::to_string(fitting) + " samples of " + bytesText(bytesPerSample)
+            + ", but batchSize and watermark need " + std::to_string(needed)
             + "; raise maxMemory or lower them");
     }
     return static_cast<std::size_t>(std::min(settings.object.buffer.capacity, fitting));
