@@ -347,7 +347,7 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
     info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
         + std::to_string(loop->trainer().nSteps()) + " training steps"
         + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
-        + (checkpoint.replay ? "" : "\n    the buffer was not saved and fills anew")
+        + (checkpoint.replay ? "" : "\n    this checkpoint has no samples (the two newest keep them): the buffer fills anew")
         + (theCase.exactRestart ? "" : "\n    fields are not written in binary: the solver itself"
             " restarts with rounded values ('writeFormat binary' continues bit for bit)"));
     if (!continuous)

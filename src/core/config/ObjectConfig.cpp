@@ -114,17 +114,19 @@ void ObjectConfig::describe(Schema& schema)
         "auto: from the newest good checkpoint, else afresh with a warning; strict: an error "
         "without the one of the start time; fresh: never");
     schema.choice("onError", onError, {"abort", "continue"},
-        "end the run, or switch the object off with a warning");
+        "for failures during the run: end it, or switch the object off with a warning");
     schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},
         "for NaN or infinity in a field: end the run, leave the execution out, or leave it out "
         "with a warning");
     schema.key("reportInterval", reportInterval, "executions between two reports",
         Range::atLeast(1));
     schema.key("maxFraction", maxFraction,
-        "share of the wall time that training may take; makes runs depend on timing",
+        "share of the wall time that prediction and training may take, writing excepted; beyond it "
+        "samples are stored but not trained on; makes runs depend on timing",
         Range::fraction());
     schema.key("writePrediction", writePrediction,
-        "register fields <field>Predicted and <field>Error");
+        "register per target <field>Predicted, what was expected of this time horizon executions "
+        "before, and <field>Error, its difference from what came; written at write times");
     schema.key("trainingFile", trainingFile,
         "YAML file instead of the block `training`, relative to the case");
 }

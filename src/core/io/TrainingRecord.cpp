@@ -176,7 +176,7 @@ std::string TrainingRecord::text(const Report& report) const
     std::string block = text;
     for (std::size_t i = 0; i < targets_.size(); ++i)
     {
-        std::snprintf(text, sizeof(text), "\n    %s: rmse = %.4g, skill = %.4f",
+        std::snprintf(text, sizeof(text), "\n    %s: rmse = %.4g, skill = %.4g",
             targets_[i].c_str(), report.rmse[i], report.skill[i]);
         block += text;
     }
