@@ -135,7 +135,9 @@ std::string InSituTrainer::Impl::announcement() const
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
         + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
         + "\n    buffer: " + std::to_string(loop->capacity()) + " samples, at most " + bytes
-        + (settings.object.buffer.checkpoint ? ", also in the two newest checkpoints" : ", not in checkpoints");
+        + (settings.object.buffer.checkpoint
+            ? ", also in the two newest checkpoints"
+            : ", not in checkpoints");
     if (loop->budget().limited())
     {
         text += "\n    maxFraction is set: the course of the training depends on the clock";
@@ -347,7 +349,8 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
     info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
         + std::to_string(loop->trainer().nSteps()) + " training steps"
         + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
-        + (checkpoint.replay ? "" : "\n    this checkpoint has no samples (the two newest keep them): the buffer fills anew")
+        + (checkpoint.replay ? "" : "\n    this checkpoint has no samples (the two newest keep"
+            " them): the buffer fills anew")
         + (theCase.exactRestart ? "" : "\n    fields are not written in binary: the solver itself"
             " restarts with rounded values ('writeFormat binary' continues bit for bit)"));
     if (!continuous)

@@ -37,7 +37,8 @@ public:
 
     //- The places given and those on the shelf, none later than latest (included), newest
     //  first, those given before the shelf's at equal times
-    std::vector<CheckpointPlace> candidates(std::vector<CheckpointPlace> places, double latest) const;
+    std::vector<CheckpointPlace> candidates(std::vector<CheckpointPlace> places,
+        double latest) const;
 
     //- Places that earlier runs wrote, newest first, those of the shelf left out: the older
     //  ones lose their replay part as new ones are added

@@ -169,7 +169,8 @@ void TrainingRecord::end
 std::string TrainingRecord::text(const Report& report) const
 {
     char text[160];
-    std::snprintf(text, sizeof(text), "    step = %lld, samples = %lld, loss = %.4g, learningRate = %.4g",
+    std::snprintf(text, sizeof(text),
+        "    step = %lld, samples = %lld, loss = %.4g, learningRate = %.4g",
         static_cast<long long>(report.step), static_cast<long long>(report.samples),
         report.loss, report.learningRate);
 

@@ -74,7 +74,8 @@ std::string summaryTable
     text += line("\n    %-14s %10s %10s  %s", "cache", "builds", "time [s]", "reasons");
     for (const CacheRecord& record : caches)
     {
-        text += line("\n    %-14s %10d %10.4f ", record.cache.c_str(), record.builds, record.seconds);
+        text += line("\n    %-14s %10d %10.4f ", record.cache.c_str(), record.builds,
+            record.seconds);
         for (const CacheRecord::Reason& reason : record.reasons)
         {
             text += ' ' + reason.name + ' ' + std::to_string(reason.builds);

@@ -33,8 +33,10 @@ public:
     struct Completed
     {
         Sample sample;
-        SlotPool::Handle valueThen;     //!< target fields at the input's time [nCells, nTargets] double
-        SlotPool::Handle valueNow;      //!< and at the target's time
+
+        //- Target fields at the input's time and at the target's [nCells, nTargets] double
+        SlotPool::Handle valueThen;
+        SlotPool::Handle valueNow;
     };
 
     struct Taken

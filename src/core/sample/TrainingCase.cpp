@@ -13,7 +13,8 @@ std::vector<std::string> columnNames
     std::vector<std::string> names;
     for (const int field : chosen)
     {
-        names.insert(names.end(), fields[field].columnNames.begin(), fields[field].columnNames.end());
+        const std::vector<std::string>& columns = fields[field].columnNames;
+        names.insert(names.end(), columns.begin(), columns.end());
     }
     return names;
 }

@@ -44,12 +44,15 @@ struct TrainingCase
 
 
 //- Names of the columns of the chosen fields, in their order
-std::vector<std::string> columnNames(const std::vector<FieldSpec>& fields, const std::vector<int>& chosen);
+std::vector<std::string> columnNames(const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen);
 
 //- Names of the chosen fields
-std::vector<std::string> fieldNames(const std::vector<FieldSpec>& fields, const std::vector<int>& chosen);
+std::vector<std::string> fieldNames(const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen);
 
 //- For each of their columns, the position of its field within chosen
-std::vector<int> fieldOfColumn(const std::vector<FieldSpec>& fields, const std::vector<int>& chosen);
+std::vector<int> fieldOfColumn(const std::vector<FieldSpec>& fields,
+    const std::vector<int>& chosen);
 
 }

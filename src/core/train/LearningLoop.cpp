@@ -14,14 +14,16 @@ namespace inSitu
 namespace
 {
 
-SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase, const Comm& comm)
+SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase,
+    const Comm& comm)
 {
     const MeshGraph& graph = *theCase.mesh.graph;
     double nCellsGlobal = graph.nCells();
     comm.sum(Span<double>(&nCellsGlobal, 1));
 
     SampleStream::Layout layout;
-    layout.input = RowLayout::of(theCase.fields, theCase.inputs, settings.object.graph.boundaryNodes);
+    layout.input =
+        RowLayout::of(theCase.fields, theCase.inputs, settings.object.graph.boundaryNodes);
     layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
     layout.nCells = graph.nCells();
     layout.nRows = graph.nNodes();
@@ -34,7 +36,8 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     const SampleStream::Layout& stream)
 {
     TrainerLayout layout;
-    layout.shape.nNodeFeatures = stream.input.nColumns + static_cast<int>(theCase.staticColumns.size());
+    layout.shape.nNodeFeatures =
+        stream.input.nColumns + static_cast<int>(theCase.staticColumns.size());
     layout.shape.nEdgeFeatures = theCase.mesh.geometry->nEdgeFeatures();
     layout.shape.nOutputs = stream.target.nColumns;
     layout.nInputColumns = stream.input.nColumns;
@@ -56,7 +59,8 @@ std::size_t affordable(const Settings& settings, std::size_t bytesPerSample)
       : tenthOfNode;
 
     const auto fitting = static_cast<std::int64_t>(memory/bytesPerSample);
-    const std::int64_t needed = std::max(settings.training.batchSize, settings.object.buffer.watermark);
+    const std::int64_t needed =
+        std::max(settings.training.batchSize, settings.object.buffer.watermark);
     if (fitting < needed)
     {
         throw Error("buffer.maxMemory " + bytesText(memory) + " holds "

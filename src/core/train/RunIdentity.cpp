@@ -24,7 +24,8 @@ StateTree columnsOf(const TrainingCase& theCase)
 }
 
 
-void compareMesh(const StateTree& identity, const TrainingCase& theCase, std::vector<std::string>& faults)
+void compareMesh(const StateTree& identity, const TrainingCase& theCase,
+    std::vector<std::string>& faults)
 {
     if (identity.getText("topology") != theCase.topologyFingerprint)
     {

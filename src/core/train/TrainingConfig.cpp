@@ -55,7 +55,8 @@ void TrainingConfig::describe(Schema& schema)
         Range::atLeast(1));
     schema.key("stepsPerExecute", stepsPerExecute, "training steps per execution",
         Range::atLeast(1));
-    schema.key("keepBest", keepBest, "the artifact holds the weights of the best report so far: mean skill over the targets");
+    schema.key("keepBest", keepBest,
+        "the artifact holds the weights of the best report so far: mean skill over the targets");
     schema.typed("model", modelType, model, modelRegistry(), "the network");
     schema.typed("loss", lossType, loss, lossRegistry(), "what is minimised");
     schema.typed("optimizer", optimizerType, optimizer, optimizerRegistry(),
