@@ -99,7 +99,8 @@ std::string complaint(const objectRegistry& registry, const word& name)
           : "there is no field '" + name + "'"
         )
       + " on mesh " + registry.name() + "; registered there are "
-      + availableFields(registry);
+      + availableFields(registry)
+      + (object ? "" : ". A field of another function object needs that one to stand before");
 }
 
 

@@ -119,6 +119,12 @@ Foam::functionObjects::executionRhythm::next()
             break;
         }
 
+        case Foam::timeControl::ocNone:
+        case Foam::timeControl::ocOnEnd:
+        {
+            return beat::extra;
+        }
+
         default:
         {
             break;

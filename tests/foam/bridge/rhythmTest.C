@@ -147,6 +147,13 @@ TEST_F(ExecutionRhythm, IntervalsShorterThanAStepAreRegular)
 }
 
 
+TEST_F(ExecutionRhythm, WithoutAControlEveryExecutionIsExtra)
+{
+    // OpenFOAM writes at 5, 10, 15, 20 and executes before it does
+    EXPECT_EQ(beats["never"], "5x 10x 15x 20x");
+}
+
+
 TEST_F(ExecutionRhythm, OtherWritesAreExtraToWriteTimes)
 {
     EXPECT_EQ(beats["atWriteTimes"], "4x 5r 8x 10r 12x 15r 16x 20r");
