@@ -401,7 +401,8 @@ void InSituTrainer::Impl::writeModel()
     content.target = loop->normaliser().target();
     content.inputReference = loop->stream().inputReference();
     content.targetReference = loop->stream().targetReference();
-    content.edgeScale = theCase.mesh.geometry->meanEdgeLength;
+    content.edgeScale = 
+        meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
     content.card = modelCard(name, settings, theCase,
         {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
 

@@ -92,7 +92,7 @@ struct TrainCase
         TrainerLayout layout;
         layout.shape = {nInputs + 5, mesh.geometry->nEdgeFeatures(), nTargets};
         layout.nInputColumns = nInputs;
-        layout.edgeScale = mesh.geometry->meanEdgeLength;
+        layout.edgeScale = meanEdgeLength(*mesh.graph, *mesh.geometry);
         return layout;
     }
 

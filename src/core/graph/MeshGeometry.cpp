@@ -54,6 +54,43 @@ std::vector<std::string> MeshGeometry::edgeFeatureNames() const
 }
 
 
+std::size_t MeshGeometry::bytes() const
+{
+    return (centres.size() + cellVolumes.size() + displacements.size())*sizeof(double);
+}
+
+
+StateTree MeshGeometry::save() const
+{
+    StateTree state;
+    state.put("centres", centres);
+    state.put("cellVolumes", cellVolumes);
+    state.put("directions", std::vector<std::int32_t>(directions.begin(), directions.end()));
+    state.put("displacements", displacements);
+    return state;
+}
+
+
+MeshGeometry MeshGeometry::load(const StateTree& state)
+{
+    const std::vector<std::int32_t> directions = state.get<std::int32_t>("directions");
+
+    MeshGeometry geometry;
+    geometry.centres = state.get<double>("centres");
+    geometry.cellVolumes = state.get<double>("cellVolumes");
+    geometry.directions.assign(directions.begin(), directions.end());
+    geometry.displacements = state.get<double>("displacements");
+    return geometry;
+}
+
+
+bool MeshGeometry::operator==(const MeshGeometry& other) const
+{
+    return centres == other.centres && cellVolumes == other.cellVolumes
+        && directions == other.directions && displacements == other.displacements;
+}
+
+
 MeshGeometry makeGeometry
 (
     const MeshGraph& graph,
@@ -79,34 +116,61 @@ MeshGeometry makeGeometry
     geometry.cellVolumes = std::move(cellVolumes);
     geometry.directions = std::move(directions);
 
-    const std::size_t nEdges = static_cast<std::size_t>(graph.nEdges());
-    geometry.edgeFeatures.resize(nEdges*geometry.nEdgeFeatures());
+    for (std::int32_t e = 0; e < graph.nEdges(); ++e)
+    {
+        if (graph.isCoupled(e))
+        {
+            const double* across = displacementOf(graph.faceOf()[e], displacements);
+            geometry.displacements.insert(geometry.displacements.end(), across, across + 3);
+        }
+    }
+    return geometry;
+}
+
+
+std::vector<double> edgeFeatures(const MeshGraph& graph, const MeshGeometry& geometry)
+{
+    const auto nEdges = static_cast<std::size_t>(graph.nEdges());
+    std::vector<double> features(nEdges*geometry.nEdgeFeatures());
+
+    double* feature = features.data();
+    const double* displacement = geometry.displacements.data();
+    for (std::int32_t receiver = 0; receiver < graph.nNodes(); ++receiver)
+    {
+        const double* to = &geometry.centres[3*static_cast<std::size_t>(receiver)];
+        for (auto e = graph.receiverStart()[receiver]; e < graph.receiverStart()[receiver + 1]; ++e)
+        {
+            const bool coupled = graph.isCoupled(e);
+            const double* from =
+                &geometry.centres[3*static_cast<std::size_t>(graph.senders()[e])];
+
+            double square = 0;
+            for (const int i : geometry.directions)
+            {
+                const double difference = coupled ? displacement[i] : from[i] - to[i];
+                square += difference*difference;
+                *feature++ = difference;
+            }
+            *feature++ = std::sqrt(square);
+            displacement += coupled ? 3 : 0;
+        }
+    }
+    return features;
+}
+
+
+double meanEdgeLength(const MeshGraph& graph, const MeshGeometry& geometry)
+{
+    const std::vector<double> features = edgeFeatures(graph, geometry);
+    const std::size_t width = geometry.nEdgeFeatures();
+    const std::size_t length = geometry.directions.size();
 
     double total = 0;
-    double* feature = geometry.edgeFeatures.data();
-    for (std::size_t e = 0; e < nEdges; ++e)
+    for (std::size_t i = length; i < features.size(); i += width)
     {
-        const std::int32_t face = graph.faceOf()[e];
-        const std::int32_t sender = graph.senders()[e];
-        const bool coupled = face >= graph.nInternalFaces() && sender < graph.nCells();
-
-        const double* from = &geometry.centres[3*static_cast<std::size_t>(sender)];
-        const double* to = &geometry.centres[3*static_cast<std::size_t>(graph.receivers()[e])];
-        const double* across = coupled ? displacementOf(face, displacements) : nullptr;
-
-        double square = 0;
-        for (const int i : geometry.directions)
-        {
-            const double difference = across ? across[i] : from[i] - to[i];
-            square += difference*difference;
-            *feature++ = difference;
-        }
-        const double length = std::sqrt(square);
-        *feature++ = length;
-        total += length;
+        total += features[i];
     }
-    geometry.meanEdgeLength = nEdges > 0 ? total/static_cast<double>(nEdges) : 0;
-    return geometry;
+    return features.empty() ? 0 : total*static_cast<double>(width)/features.size();
 }
 
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/Span.hpp"
+#include "base/StateTree.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -93,8 +94,22 @@ public:
     //- Edges between cells with faceOf() below it are inside the mesh, the others coupled
     std::int32_t nInternalFaces() const { return nInternalFaces_; }
 
+    //- Through a patch that couples the mesh to itself
+    bool isCoupled(std::int32_t edge) const
+    {
+        return faceOf_[edge] >= nInternalFaces_ && senders_[edge] < nCells_;
+    }
+
     //- Memory of all arrays; copies share it
     std::size_t bytes() const;
+
+    StateTree save() const;
+
+    //- Throws Error if the arrays do not make a graph
+    static MeshGraph load(const StateTree& state);
+
+    //- The same edges in the same order, through the same faces
+    bool operator==(const MeshGraph& other) const;
 
 private:
 

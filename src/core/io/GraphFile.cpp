@@ -19,10 +19,12 @@ void writeGraphFile(const std::string& path, const MeshState& mesh,
     std::vector<std::int64_t> edgeIndex(graph.senders().begin(), graph.senders().end());
     edgeIndex.insert(edgeIndex.end(), graph.receivers().begin(), graph.receivers().end());
 
+    const std::vector<double> features = edgeFeatures(graph, geometry);
+
     StateTree tree;
     tree.putText("kind", "mesh_graph");
     tree.put("edge_index", Span<const std::int64_t>(edgeIndex), {{2, nEdges}});
-    tree.put("edges", Span<const double>(geometry.edgeFeatures),
+    tree.put("edges", Span<const double>(features),
         {{nEdges, geometry.nEdgeFeatures()}});
     tree.putText("edges/names", join(geometry.edgeFeatureNames()));
     tree.put("static", Span<const float>(*mesh.staticFeatures),

@@ -108,8 +108,8 @@ at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Sca
 
 at::Tensor BatchAssembler::makeEdges(const MeshState& mesh) const
 {
-    const at::Tensor raw = at::from_blob(
-        const_cast<double*>(mesh.geometry->edgeFeatures.data()),
+    std::vector<double> features = edgeFeatures(*mesh.graph, *mesh.geometry);
+    const at::Tensor raw = at::from_blob(features.data(),
         {mesh.graph->nEdges(), mesh.geometry->nEdgeFeatures()}, at::kDouble);
     return at::div(raw, edgeScale_).to(scalarType(precision_));
 }

@@ -42,7 +42,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     layout.shape.nOutputs = stream.target.nColumns;
     layout.nInputColumns = stream.input.nColumns;
     layout.increment = settings.increment();
-    layout.edgeScale = theCase.mesh.geometry->meanEdgeLength;
+    layout.edgeScale = meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
     layout.noise = settings.object.noise;
     layout.cellMask = theCase.cellMask;
     return layout;

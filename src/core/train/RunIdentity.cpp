@@ -36,7 +36,7 @@ void compareMesh(const StateTree& identity, const TrainingCase& theCase,
 
     const std::vector<double> then = identity.get<double>("centres");
     const std::vector<double>& now = theCase.mesh.geometry->centres;
-    const double tolerance = 1e-6*theCase.mesh.geometry->meanEdgeLength;
+    const double tolerance = 1e-6*meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
     for (std::size_t i = 0; i < now.size(); ++i)
     {
         if (i >= then.size() || !(std::abs(then[i] - now[i]) <= tolerance))

@@ -47,7 +47,7 @@ TEST(GraphFile, HoldsTheGraphAsTheArtifactWantsIt)
     EXPECT_EQ(tree.getArray("edge_index").shape, (std::vector<std::int64_t>{2, 4}));
     EXPECT_THAT(tree.get<std::int64_t>("edge_index"), ElementsAre(1, 0, 2, 1, 0, 1, 1, 2));
     EXPECT_EQ(tree.getArray("edges").shape, (std::vector<std::int64_t>{4, 3}));
-    EXPECT_EQ(tree.get<double>("edges"), mesh.geometry->edgeFeatures);
+    EXPECT_EQ(tree.get<double>("edges"), edgeFeatures(*mesh.graph, *mesh.geometry));
     EXPECT_EQ(tree.get<double>("edges")[0], 1.5);
     EXPECT_EQ(tree.get<double>("edges")[1], 0.25);
     EXPECT_EQ(tree.getText("edges/names"), "dx dz length");

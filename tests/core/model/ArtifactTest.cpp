@@ -64,7 +64,7 @@ std::vector<double> trainAndWrite(const TemporaryFolder& folder, const Entries& 
     content.target = scales.target();
     content.inputReference = inputReference;
     content.targetReference = targetReference;
-    content.edgeScale = data.mesh.geometry->meanEdgeLength;
+    content.edgeScale = meanEdgeLength(*data.mesh.graph, *data.mesh.geometry);
     content.card = "{\"fields\":[\"U\",\"p\"],\"horizon\":4}";
     writeArtifact(folder / "model.pt", bench.trainer.model(), content);
 
@@ -78,7 +78,7 @@ std::vector<double> trainAndWrite(const TemporaryFolder& folder, const Entries& 
     writeRaw(folder, "nodes.bin", nodes);
     const auto& fixed = *data.mesh.staticFeatures;
     writeRaw(folder, "static.bin", std::vector<double>(fixed.begin(), fixed.end()));
-    writeRaw(folder, "edges.bin", data.mesh.geometry->edgeFeatures);
+    writeRaw(folder, "edges.bin", edgeFeatures(*data.mesh.graph, *data.mesh.geometry));
     const at::Tensor index = edgeIndexOf(*data.mesh.graph);
     writeRaw(folder, "index.bin", std::vector<std::int64_t>(index.data_ptr<std::int64_t>(),
         index.data_ptr<std::int64_t>() + index.numel()));

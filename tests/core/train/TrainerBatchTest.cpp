@@ -129,7 +129,8 @@ TEST(TrainerBatch, RowsAreNormalisedInputsAndStaticColumns)
         EXPECT_EQ(value(seen.nodes, 1, wallRow, 3 + c), expected);
     }
     EXPECT_NEAR(seen.edges[17][1].item<double>(),
-        data.mesh.geometry->edgeFeatures[17*3 + 1]/data.mesh.geometry->meanEdgeLength, 1e-15);
+        edgeFeatures(*data.mesh.graph, *data.mesh.geometry)[17*3 + 1]
+            /meanEdgeLength(*data.mesh.graph, *data.mesh.geometry), 1e-15);
 }
 
 

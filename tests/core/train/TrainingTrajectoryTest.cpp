@@ -3,6 +3,8 @@
 
 #include "TrainCase.hpp"
 #include "io/Hdf5File.hpp"
+#include "model/GraphBatch.hpp"
+#include "model/Model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,17 +48,86 @@ MeshState meshOf(const StateTree& file)
     MeshState mesh;
     mesh.graph = std::make_shared<MeshGraph>(
         MeshGraph::fromEdges(static_cast<std::int32_t>(nNodes), senders, receivers));
-    auto geometry = std::make_shared<MeshGeometry>();
-    geometry->directions = {0, 1, 2};
-    const std::vector<double> edges = file.get<double>("edge_input");
-    for (const std::int32_t edge : mesh.graph->faceOf())
-    {
-        geometry->edgeFeatures.insert(geometry->edgeFeatures.end(),
-            edges.begin() + 4*edge, edges.begin() + 4*edge + 4);
-    }
-    mesh.geometry = geometry;
+    mesh.geometry = std::make_shared<MeshGeometry>(makeGeometry(*mesh.graph,
+        std::vector<double>(3*nNodes), std::vector<double>(nNodes), {0, 1, 2}));
     return mesh;
 }
+
+
+//- Edge features as they stand in the file, normalised there in another way than by a length
+at::Tensor edgesOf(const StateTree& file, const MeshGraph& graph)
+{
+    const std::vector<double> edges = file.get<double>("edge_input");
+    std::vector<double> inOrder;
+    for (const std::int32_t edge : graph.faceOf())
+    {
+        inOrder.insert(inOrder.end(), edges.begin() + 4*edge, edges.begin() + 4*edge + 4);
+    }
+    return at::tensor(inOrder, at::kDouble).reshape({graph.nEdges(), 4});
+}
+
+
+class WithEdges final : public Model
+{
+public:
+
+    WithEdges(std::unique_ptr<Model> model, at::Tensor edges)
+    :
+        model_(std::move(model)),
+        edges_(std::move(edges))
+    {}
+
+    at::Tensor forward(const GraphBatch& batch) override
+    {
+        return model_->forward({batch.graph, batch.nodes, edges_});
+    }
+
+    std::vector<at::Tensor> parameters() const override { return model_->parameters(); }
+
+    std::vector<std::pair<std::string, at::Tensor>> namedTensors() const override
+    {
+        return model_->namedTensors();
+    }
+
+    void train(bool on) override { model_->train(on); }
+
+    bool rescaleOutput(const std::vector<double>& factor, const std::vector<double>& shift) override
+    {
+        return model_->rescaleOutput(factor, shift);
+    }
+
+    std::string torchScript() const override { return model_->torchScript(); }
+
+private:
+
+    std::unique_ptr<Model> model_;
+    at::Tensor edges_;
+};
+
+
+class WithEdgesOptions final : public ModelOptions
+{
+public:
+
+    WithEdgesOptions(std::unique_ptr<ModelOptions> options, at::Tensor edges)
+    :
+        options_(std::move(options)),
+        edges_(std::move(edges))
+    {}
+
+    void describe(Schema& schema) override { options_->describe(schema); }
+
+    std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
+        std::uint64_t seed, ThreadPool& pool) const override
+    {
+        return std::make_unique<WithEdges>(options_->build(shape, precision, seed, pool), edges_);
+    }
+
+private:
+
+    std::unique_ptr<ModelOptions> options_;
+    at::Tensor edges_;
+};
 
 }
 
@@ -78,11 +149,14 @@ TEST(TrainingTrajectory, AdamOnSnapshotsOfPyTorch)
     layout.nInputColumns = 4;
     std::ostringstream rate;
     rate << file.getDouble("learning_rate");
-    TrainerBench bench(trainingConfig({{"precision", "float64"}, {"batchSize", "5"},
+    TrainingConfig config = trainingConfig({{"precision", "float64"}, {"batchSize", "5"},
         {"model.type", "meshGraphNet"},
         {"model.processorSize", std::to_string(file.getInt("processor_size"))},
         {"model.hiddenSize", std::to_string(file.getInt("hidden"))},
-        {"optimizer.type", "adam"}, {"optimizer.learningRate", rate.str()}}), layout);
+        {"optimizer.type", "adam"}, {"optimizer.learningRate", rate.str()}});
+    config.model = std::make_unique<WithEdgesOptions>(std::move(config.model),
+        edgesOf(file, *mesh.graph));
+    TrainerBench bench(config, layout);
     Trainer& trainer = bench.trainer;
 
     for (auto& [name, tensor] : trainer.model().namedTensors())
