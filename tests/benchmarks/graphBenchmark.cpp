@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Graph of an n × n × n block from owner and neighbour: connectivity, reverse edges and senders;
-// then the same with boundary rows and one cyclic direction; then the edge features.
+// then the same with boundary rows and one cyclic direction; then a sliding interface put into a
+// graph that is there; then where its nodes are and the edge features.
 
 #include "graph/MeshGeometry.hpp"
 #include "graph/MeshGraph.hpp"
@@ -56,7 +57,21 @@ void graphWithPatches(benchmark::State& state)
 }
 
 
-void edgeFeatures(benchmark::State& state)
+void graphWithInterface(benchmark::State& state)
+{
+    const Hex hex = block(state);
+    const MeshGraph inner = MeshGraph::fromFaces(hex.nCells(), hex.owner, hex.neighbour,
+        hex.boundary({2, 3, 4, 5}));
+    const Hex::Interface sliding = hex.sliding(0);
+    for (auto _ : state)
+    {
+        benchmark::DoNotOptimize(inner.withCoupled(sliding.halves()));
+    }
+    report(state, inner.withCoupled(sliding.halves()));
+}
+
+
+void geometryOfGraph(benchmark::State& state)
 {
     const Hex hex = block(state);
     const MeshGraph graph = MeshGraph::fromFaces(hex.nCells(), hex.owner, hex.neighbour);
@@ -67,8 +82,23 @@ void edgeFeatures(benchmark::State& state)
     report(state, graph);
 }
 
+
+void edgeFeaturesOfGeometry(benchmark::State& state)
+{
+    const Hex hex = block(state);
+    const MeshGraph graph = MeshGraph::fromFaces(hex.nCells(), hex.owner, hex.neighbour);
+    const MeshGeometry geometry = makeGeometry(graph, hex.centres, hex.volumes, {0, 1, 2});
+    for (auto _ : state)
+    {
+        benchmark::DoNotOptimize(edgeFeatures(graph, geometry));
+    }
+    report(state, graph);
+}
+
 }
 
 BENCHMARK(graphFromFaces)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);
 BENCHMARK(graphWithPatches)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);
-BENCHMARK(edgeFeatures)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);
+BENCHMARK(graphWithInterface)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);
+BENCHMARK(geometryOfGraph)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);
+BENCHMARK(edgeFeaturesOfGeometry)->Arg(40)->Arg(100)->Unit(benchmark::kMillisecond);

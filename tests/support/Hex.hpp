@@ -108,6 +108,49 @@ struct Hex
         };
     }
 
+    //- Two sides whose faces have slid past each other
+    struct Interface
+    {
+        Side low, high;
+        std::vector<std::int32_t> lowStart{0}, highStart{0};
+        std::vector<std::int32_t> toHigh, toLow;        //!< faces that each face meets
+
+        std::vector<CoupledPatch> halves() const
+        {
+            return
+            {
+                {low.firstFace, low.cells, high.cells, high.firstFace, lowStart, toHigh},
+                {high.firstFace, high.cells, low.cells, low.firstFace, highStart, toLow}
+            };
+        }
+    };
+
+    //- The two sides across a direction as a sliding interface, out of step by part of a face:
+    //  face i of the lower side meets i and i + 1 of the upper one, the last one i only
+    Interface sliding(int direction) const
+    {
+        Interface result;
+        result.low = sides[2*direction];
+        result.high = sides[2*direction + 1];
+        const auto nFaces = static_cast<std::int32_t>(result.low.cells.size());
+        for (std::int32_t i = 0; i < nFaces; ++i)
+        {
+            result.toHigh.push_back(i);
+            if (i + 1 < nFaces)
+            {
+                result.toHigh.push_back(i + 1);
+            }
+            if (i > 0)
+            {
+                result.toLow.push_back(i - 1);
+            }
+            result.toLow.push_back(i);
+            result.lowStart.push_back(static_cast<std::int32_t>(result.toHigh.size()));
+            result.highStart.push_back(static_cast<std::int32_t>(result.toLow.size()));
+        }
+        return result;
+    }
+
     //- Centres of the cells, then of the faces of the given sides: the nodes of a graph
     std::vector<double> nodeCentres(const std::vector<int>& which = {0, 1, 2, 3, 4, 5}) const
     {

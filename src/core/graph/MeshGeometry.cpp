@@ -2,9 +2,11 @@
 #include "graph/MeshGeometry.hpp"
 
 #include "base/Error.hpp"
+#include "graph/countingOrder.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace inSitu
 {
@@ -21,22 +23,101 @@ void requireSize(std::size_t size, std::size_t expected, const char* what)
 }
 
 
-// Displacement through a coupled face
-const double* displacementOf
-(
-    std::int32_t face,
-    const std::vector<CoupledDisplacement>& displacements
-)
+bool areDirections(const std::vector<int>& directions)
 {
-    for (const CoupledDisplacement& patch : displacements)
+    return !directions.empty() && directions.front() >= 0 && directions.back() <= 2
+        && std::adjacent_find(directions.begin(), directions.end(), std::greater_equal<int>())
+            == directions.end();
+}
+
+
+std::size_t nCoupled(const MeshGraph& graph)
+{
+    std::size_t n = 0;
+    for (std::int32_t edge = 0; edge < graph.nEdges(); ++edge)
     {
-        const std::int64_t i = static_cast<std::int64_t>(face) - patch.firstFace;
-        if (i >= 0 && 3*i < static_cast<std::int64_t>(patch.delta.size()))
+        n += graph.isCoupled(edge);
+    }
+    return n;
+}
+
+
+// Hands out the meetings of each coupled face, one for each edge through it
+class Meetings
+{
+public:
+
+    explicit Meetings(const CoupledDisplacement& patch)
+    :
+        patch_(patch)
+    {
+        const std::size_t nMeetings = patch.delta.size()/3;
+        const std::string place = "meetings of the patch at face " + std::to_string(patch.firstFace);
+        if (patch.start.empty())
         {
-            return &patch.delta[3*i];
+            next_ = sequence(nMeetings);
+            end_ = sequence(nMeetings + 1);
+            end_.erase(end_.begin());
+        }
+        else
+        {
+            next_.assign(patch.start.begin(), patch.start.end() - 1);
+            end_.assign(patch.start.begin() + 1, patch.start.end());
+            requireSize(nMeetings, *(patch.start.end() - 1), place.c_str());
+        }
+        if (!patch.weights.empty())
+        {
+            requireSize(patch.weights.size(), nMeetings, ("weights for the " + place).c_str());
         }
     }
-    throw Error("no displacement is given for the coupled face " + std::to_string(face));
+
+    bool hasFace(std::int32_t face) const
+    {
+        return face >= patch_.firstFace
+            && static_cast<std::size_t>(face) - patch_.firstFace < next_.size();
+    }
+
+    bool hasMore(std::int32_t face) const
+    {
+        const std::int32_t i = face - patch_.firstFace;
+        return next_[i] < end_[i];
+    }
+
+    std::int32_t next(std::int32_t face) { return next_[face - patch_.firstFace]++; }
+
+    void requireAllTaken() const
+    {
+        for (std::size_t i = 0; i < next_.size(); ++i)
+        {
+            if (next_[i] != end_[i])
+            {
+                throw Error("the graph has fewer edges through the coupled face "
+                    + std::to_string(patch_.firstFace + i) + " than displacements are given");
+            }
+        }
+    }
+
+    const CoupledDisplacement& patch() const { return patch_; }
+
+private:
+
+    CoupledDisplacement patch_;
+    GraphIndices next_;
+    GraphIndices end_;
+};
+
+
+Meetings& meetingsOf(std::int32_t face, std::vector<Meetings>& all)
+{
+    for (Meetings& meetings : all)
+    {
+        if (meetings.hasFace(face) && meetings.hasMore(face))
+        {
+            return meetings;
+        }
+    }
+    throw Error("no displacement is given for an edge through the coupled face "
+        + std::to_string(face));
 }
 
 }
@@ -50,13 +131,28 @@ std::vector<std::string> MeshGeometry::edgeFeatureNames() const
         names.push_back(std::string("d") + "xyz"[direction]);
     }
     names.push_back("length");
+    if (weighted)
+    {
+        names.push_back("weight");
+    }
     return names;
 }
 
 
 std::size_t MeshGeometry::bytes() const
 {
-    return (centres.size() + cellVolumes.size() + displacements.size())*sizeof(double);
+    return sizeof(double)
+        *(centres.size() + cellVolumes.size() + displacements.size() + weights.size());
+}
+
+
+void MeshGeometry::requireFits(const MeshGraph& graph) const
+{
+    requireSize(centres.size(), 3*static_cast<std::size_t>(graph.nNodes()), "coordinates");
+    requireSize(cellVolumes.size(), static_cast<std::size_t>(graph.nCells()), "cell volumes");
+    const std::size_t coupled = nCoupled(graph);
+    requireSize(displacements.size(), 3*coupled, "components of displacements");
+    requireSize(weights.size(), weighted ? coupled : 0, "weights");
 }
 
 
@@ -67,6 +163,8 @@ StateTree MeshGeometry::save() const
     state.put("cellVolumes", cellVolumes);
     state.put("directions", std::vector<std::int32_t>(directions.begin(), directions.end()));
     state.put("displacements", displacements);
+    state.putInt("weighted", weighted);
+    state.put("weights", weights);
     return state;
 }
 
@@ -80,6 +178,20 @@ MeshGeometry MeshGeometry::load(const StateTree& state)
     geometry.cellVolumes = state.get<double>("cellVolumes");
     geometry.directions.assign(directions.begin(), directions.end());
     geometry.displacements = state.get<double>("displacements");
+    geometry.weighted = state.getInt("weighted") != 0;
+    geometry.weights = state.get<double>("weights");
+    if
+    (
+        geometry.centres.size() % 3 != 0
+     || geometry.cellVolumes.size() > geometry.centres.size()/3
+     || !areDirections(geometry.directions)
+     || geometry.displacements.size() % 3 != 0
+     || geometry.weights.size() != (geometry.weighted ? geometry.displacements.size()/3 : 0)
+    )
+    {
+        throw Error("a saved geometry of " + std::to_string(geometry.centres.size()/3)
+            + " nodes contradicts itself");
+    }
     return geometry;
 }
 
@@ -87,7 +199,8 @@ MeshGeometry MeshGeometry::load(const StateTree& state)
 bool MeshGeometry::operator==(const MeshGeometry& other) const
 {
     return centres == other.centres && cellVolumes == other.cellVolumes
-        && directions == other.directions && displacements == other.displacements;
+        && directions == other.directions && displacements == other.displacements
+        && weighted == other.weighted && weights == other.weights;
 }
 
 
@@ -97,16 +210,13 @@ MeshGeometry makeGeometry
     std::vector<double> centres,
     std::vector<double> cellVolumes,
     std::vector<int> directions,
-    const std::vector<CoupledDisplacement>& displacements
+    const std::vector<CoupledDisplacement>& displacements,
+    bool weighted
 )
 {
     requireSize(centres.size(), 3*static_cast<std::size_t>(graph.nNodes()), "coordinates");
     requireSize(cellVolumes.size(), static_cast<std::size_t>(graph.nCells()), "cell volumes");
-    if
-    (
-        directions.empty() || !std::is_sorted(directions.begin(), directions.end())
-     || directions.front() < 0 || directions.back() > 2
-    )
+    if (!areDirections(directions))
     {
         throw Error("the active directions of a geometry are some of 0 1 2, ascending");
     }
@@ -116,13 +226,29 @@ MeshGeometry makeGeometry
     geometry.cellVolumes = std::move(cellVolumes);
     geometry.directions = std::move(directions);
 
+    geometry.weighted = weighted;
+
+    std::vector<Meetings> all(displacements.begin(), displacements.end());
     for (std::int32_t e = 0; e < graph.nEdges(); ++e)
     {
-        if (graph.isCoupled(e))
+        if (!graph.isCoupled(e))
         {
-            const double* across = displacementOf(graph.faceOf()[e], displacements);
-            geometry.displacements.insert(geometry.displacements.end(), across, across + 3);
+            continue;
         }
+        const std::int32_t face = graph.faceOf()[e];
+        Meetings& meetings = meetingsOf(face, all);
+        const CoupledDisplacement& patch = meetings.patch();
+        const std::int32_t i = meetings.next(face);
+        geometry.displacements.insert(geometry.displacements.end(),
+            &patch.delta[3*i], &patch.delta[3*i] + 3);
+        if (weighted)
+        {
+            geometry.weights.push_back(patch.weights.empty() ? 1 : patch.weights[i]);
+        }
+    }
+    for (const Meetings& meetings : all)
+    {
+        meetings.requireAllTaken();
     }
     return geometry;
 }
@@ -135,6 +261,7 @@ std::vector<double> edgeFeatures(const MeshGraph& graph, const MeshGeometry& geo
 
     double* feature = features.data();
     const double* displacement = geometry.displacements.data();
+    const double* weight = geometry.weights.data();
     for (std::int32_t receiver = 0; receiver < graph.nNodes(); ++receiver)
     {
         const double* to = &geometry.centres[3*static_cast<std::size_t>(receiver)];
@@ -153,6 +280,10 @@ std::vector<double> edgeFeatures(const MeshGraph& graph, const MeshGeometry& geo
             }
             *feature++ = std::sqrt(square);
             displacement += coupled ? 3 : 0;
+            if (geometry.weighted)
+            {
+                *feature++ = coupled ? *weight++ : 1;
+            }
         }
     }
     return features;
@@ -171,6 +302,17 @@ double meanEdgeLength(const MeshGraph& graph, const MeshGeometry& geometry)
         total += features[i];
     }
     return features.empty() ? 0 : total*static_cast<double>(width)/features.size();
+}
+
+
+std::vector<double> edgeScales(const MeshGeometry& geometry, double length)
+{
+    std::vector<double> scales(geometry.nEdgeFeatures(), length);
+    if (geometry.weighted)
+    {
+        scales.back() = 1;
+    }
+    return scales;
 }
 
 }

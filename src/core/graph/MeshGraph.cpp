@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "base/alignedMemory.hpp"
 #include "graph/countingOrder.hpp"
+#include "graph/patchChecks.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,37 +16,6 @@ namespace
 
 using Index = GraphIndex;
 using Indices = GraphIndices;
-
-
-void requireInside(Span<const Index> cells, Index nCells, const std::string& place)
-{
-    for (std::size_t i = 0; i < cells.size(); ++i)
-    {
-        if (!inside(cells[i], nCells))
-        {
-            throw Error("face " + std::to_string(i) + " of " + place + " has cell "
-                + std::to_string(cells[i]) + ", outside the " + std::to_string(nCells)
-                + " cells of the mesh");
-        }
-    }
-}
-
-
-template<class Patch>
-void requireFaceOrder(const std::vector<Patch>& patches, Index nInternalFaces, const char* kind)
-{
-    std::int64_t end = nInternalFaces;
-    for (const Patch& patch : patches)
-    {
-        if (patch.firstFace < end)
-        {
-            throw Error(std::string("the ") + kind + " patch that starts at face "
-                + std::to_string(patch.firstFace) + " overlaps the faces before "
-                + std::to_string(end) + "; patches follow the internal faces, in face order");
-        }
-        end = patch.firstFace + static_cast<std::int64_t>(patch.cells.size());
-    }
-}
 
 
 [[noreturn]] void wrongFace(Span<const Index> owner, Span<const Index> neighbour, std::size_t face)
@@ -101,33 +71,6 @@ void countFaces(Span<const Index> cells, const std::string& place, Span<Index> d
     }
 }
 
-
-// The other half of a coupled patch
-std::size_t matchOf(const std::vector<CoupledPatch>& coupled, std::size_t patch)
-{
-    const CoupledPatch& half = coupled[patch];
-    for (std::size_t i = 0; i < coupled.size(); ++i)
-    {
-        const CoupledPatch& other = coupled[i];
-        if
-        (
-            i != patch
-         && other.firstFace == half.neighbourFirstFace
-         && other.neighbourFirstFace == half.firstFace
-         && std::equal(half.cells.begin(), half.cells.end(),
-                other.neighbourCells.begin(), other.neighbourCells.end())
-         && std::equal(half.neighbourCells.begin(), half.neighbourCells.end(),
-                other.cells.begin(), other.cells.end())
-        )
-        {
-            return i;
-        }
-    }
-    throw Error("the coupled patch that starts at face " + std::to_string(half.firstFace)
-        + " has no matching half at face " + std::to_string(half.neighbourFirstFace)
-        + "; both halves must be given, with cells and neighbourCells exchanged");
-}
-
 }
 
 
@@ -148,17 +91,11 @@ MeshGraph MeshGraph::fromFaces
     const std::size_t nFaces = owner.size();
     requireIndices(static_cast<std::int64_t>(nFaces), "internal faces");
     requireFaceOrder(boundary, static_cast<Index>(nFaces), "boundary");
-    requireFaceOrder(coupled, static_cast<Index>(nFaces), "coupled");
 
     std::int64_t nBoundary = 0;
     for (const BoundaryPatch& patch : boundary)
     {
         nBoundary += static_cast<std::int64_t>(patch.cells.size());
-    }
-    std::int64_t nCoupled = 0;
-    for (const CoupledPatch& patch : coupled)
-    {
-        nCoupled += static_cast<std::int64_t>(patch.cells.size());
     }
     requireIndices(nCells + nBoundary, "nodes");
 
@@ -167,24 +104,13 @@ MeshGraph MeshGraph::fromFaces
     graph.nInternalFaces_ = static_cast<Index>(nFaces);
     graph.nBoundary_ = static_cast<Index>(nBoundary);
     graph.nNodes_ = nCells + graph.nBoundary_;
-    graph.allocate(2*static_cast<std::int64_t>(nFaces) + nCoupled + nBoundary);
+    graph.allocate(2*static_cast<std::int64_t>(nFaces) + nBoundary);
 
     // Edges into each cell, internal ones first; boundary nodes receive none
     std::fill(graph.receiverStart_.begin(), graph.receiverStart_.end(), 0);
     const Span<Index> degree(graph.receiverStart_.data(), nCells);
     countInternal(owner, neighbour, degree);
 
-    Indices internalDegree;
-    if (!coupled.empty())
-    {
-        internalDegree.assign(degree.begin(), degree.end());
-    }
-    for (const CoupledPatch& patch : coupled)
-    {
-        const std::string place = "the coupled patch at face " + std::to_string(patch.firstFace);
-        requireInside(patch.neighbourCells, nCells, place);
-        countFaces(patch.cells, place, degree);
-    }
     for (const BoundaryPatch& patch : boundary)
     {
         countFaces(patch.cells, "the boundary patch at face " + std::to_string(patch.firstFace),
@@ -193,9 +119,8 @@ MeshGraph MeshGraph::fromFaces
     startsFromCounts(graph.receiverStart_);
 
     graph.placeInternal(owner, neighbour);
-    graph.mergeCoupled(coupled, internalDegree);
     graph.placeBoundary(boundary);
-    return graph;
+    return coupled.empty() ? graph : graph.withCoupled(coupled);
 }
 
 
@@ -247,84 +172,6 @@ void MeshGraph::placeInternal(Span<const Index> owner, Span<const Index> neighbo
             senders[edge] = neighbour[face];
             reverse[edge] = toNeighbour;
         }
-    }
-}
-
-
-void MeshGraph::mergeCoupled
-(
-    const std::vector<CoupledPatch>& coupled,
-    Span<const Index> internalDegree
-)
-{
-    // Coupled faces of all patches, numbered one after the other
-    Indices faces, receivers, senders, match;
-    Indices patchStart;
-    for (const CoupledPatch& patch : coupled)
-    {
-        patchStart.push_back(static_cast<Index>(faces.size()));
-        for (std::size_t i = 0; i < patch.cells.size(); ++i)
-        {
-            faces.push_back(patch.firstFace + static_cast<Index>(i));
-        }
-        receivers.insert(receivers.end(), patch.cells.begin(), patch.cells.end());
-        senders.insert(senders.end(), patch.neighbourCells.begin(), patch.neighbourCells.end());
-    }
-    for (std::size_t p = 0; p < coupled.size(); ++p)
-    {
-        const Index first = patchStart[matchOf(coupled, p)];
-        for (std::size_t i = 0; i < coupled[p].cells.size(); ++i)
-        {
-            match.push_back(first + static_cast<Index>(i));
-        }
-    }
-    if (faces.empty())
-    {
-        return;
-    }
-
-    const Indices bySender = countingOrder(sequence(faces.size()), nCells_,
-        [&](Index i) { return senders[i]; });
-    const Indices order = countingOrder(bySender, nCells_,
-        [&](Index i) { return receivers[i]; });
-
-    // The rows have room behind their internal edges: merge from the back
-    Indices edgeOf(faces.size());
-    for (std::size_t end = order.size(); end > 0; )
-    {
-        const Index row = receivers[order[end - 1]];
-        std::size_t begin = end;
-        while (begin > 0 && receivers[order[begin - 1]] == row)
-        {
-            --begin;
-        }
-
-        Index internal = receiverStart_[row] + internalDegree[row];
-        Index edge = internal + static_cast<Index>(end - begin);
-        while (end > begin)
-        {
-            --edge;
-            const Index face = order[end - 1];
-            if (internal > receiverStart_[row] && senders_[internal - 1] > senders[face])
-            {
-                --internal;
-                senders_[edge] = senders_[internal];
-                faceOf_[edge] = faceOf_[internal];
-                reverseEdge_[edge] = reverseEdge_[internal];
-                reverseEdge_[reverseEdge_[edge]] = edge;
-            }
-            else
-            {
-                senders_[edge] = senders[face];
-                faceOf_[edge] = faces[face];
-                edgeOf[face] = edge;
-                --end;
-            }
-        }
-    }
-    for (std::size_t face = 0; face < faces.size(); ++face)
-    {
-        reverseEdge_[edgeOf[face]] = edgeOf[match[face]];
     }
 }
 

@@ -8,21 +8,28 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace inSitu
 {
 
-//- Cells that meet through a boundary patch that couples the mesh to itself (cyclic):
-//  face i of the patch joins cells[i] with neighbourCells[i]. Both directions of a pair
-//  are given: each half of a cyclic contributes its own CoupledPatch, and face i of one half
-//  matches face i of the other.
+//- Cells that meet through a boundary patch that couples the mesh to itself. Both directions
+//  are given: each half of a coupling contributes its own CoupledPatch.
+//  A cyclic is one-to-one: face i of one half meets face i of the other. Across a sliding
+//  interface (AMI) a face meets any number of faces of the other half, also none.
 struct CoupledPatch
 {
     std::int32_t firstFace;                 //!< mesh face of face 0
-    Span<const std::int32_t> cells;         //!< receivers
-    Span<const std::int32_t> neighbourCells;    //!< senders
+    Span<const std::int32_t> cells;         //!< receivers: the cell of each face
+    Span<const std::int32_t> neighbourCells;    //!< senders: those of the other half's faces
     std::int32_t neighbourFirstFace;        //!< firstFace of the other half
+
+    //- Face i meets the faces neighbourFaces[start[i]] .. [start[i+1]-1] of the other half,
+    //  counted from its first one, no face twice, in the order of their cells, those of one
+    //  cell ascending. Both empty: one-to-one.
+    Span<const std::int32_t> start = {};
+    Span<const std::int32_t> neighbourFaces = {};
 };
 
 
@@ -56,6 +63,13 @@ public:
         const std::vector<CoupledPatch>& coupled = {}
     );
 
+    //- The same with the edges through further coupled patches, for interfaces that change
+    //  while the rest stays: each goes to its place in its row, one edge for each meeting of
+    //  two faces. The patches follow the internal faces and are in the order of their faces;
+    //  none is in the graph yet. O(nodes + edges), by copying. Throws Error if an index is
+    //  outside or the halves of a patch do not match.
+    MeshGraph withCoupled(const std::vector<CoupledPatch>& coupled) const;
+
     //- From any list of directed edges in any order (tools and tests): edges are put into
     //  order by stable counting passes, all nodes count as cells. The k-th edge from a to b is
     //  the reverse of the k-th from b to a. Throws Error if an index is outside.
@@ -84,8 +98,8 @@ public:
     Span<const std::int32_t> senderStart() const { return derived().senderStart; }
     Span<const std::int32_t> senderEdge() const { return derived().senderEdge; }
 
-    //- The edge between the same nodes through the same face the other way, for a coupled
-    //  face through the matching one of the other half; -1: none
+    //- The edge between the same nodes through the same faces the other way: for face i of a
+    //  coupled patch that meets face j of the other half, the edge through j from i; -1: none
     Span<const std::int32_t> reverseEdge() const { return reverseEdge_; }
 
     //- Mesh face of an edge; with fromEdges, its position in the list
@@ -105,7 +119,8 @@ public:
 
     StateTree save() const;
 
-    //- Throws Error if the arrays do not make a graph
+    //- Throws Error if the arrays do not make a graph: rows that divide the edges, senders
+    //  ascending in a row, reverse edges that are each other's
     static MeshGraph load(const StateTree& state);
 
     //- The same edges in the same order, through the same faces
@@ -115,9 +130,10 @@ private:
 
     void allocate(std::int64_t nEdges);
     void placeInternal(Span<const std::int32_t> owner, Span<const std::int32_t> neighbour);
-    void mergeCoupled(const std::vector<CoupledPatch>& coupled,
-        Span<const std::int32_t> internalDegree);
     void placeBoundary(const std::vector<BoundaryPatch>& boundary);
+
+    [[noreturn]] void contradiction(const std::string& what) const;
+    void requireConsistent() const;
 
     struct Derived
     {
@@ -144,5 +160,10 @@ private:
     Span<std::int32_t> faceOf_;
     std::shared_ptr<Derived> derived_ = std::make_shared<Derived>();
 };
+
+
+//- The first entry in which two graphs differ, as "sender of edge 45 is 12, a fresh build gives
+//  13"; empty if they are equal
+std::string firstDifference(const MeshGraph& held, const MeshGraph& fresh);
 
 }

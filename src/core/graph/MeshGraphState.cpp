@@ -2,6 +2,7 @@
 #include "graph/MeshGraph.hpp"
 
 #include "base/Error.hpp"
+#include "graph/countingOrder.hpp"
 
 #include <algorithm>
 #include <string>
@@ -31,34 +32,95 @@ StateTree MeshGraph::save() const
 
 MeshGraph MeshGraph::load(const StateTree& state)
 {
+    const auto count = [&](const char* name)
+    {
+        const std::int64_t n = state.getInt(name);
+        requireIndices(n, name);
+        if (n < 0)
+        {
+            throw Error("a saved graph has " + std::to_string(n) + " as its " + name);
+        }
+        return static_cast<std::int32_t>(n);
+    };
+
     MeshGraph graph;
-    graph.nCells_ = static_cast<std::int32_t>(state.getInt("nCells"));
-    graph.nBoundary_ = static_cast<std::int32_t>(state.getInt("nBoundary"));
-    graph.nInternalFaces_ = static_cast<std::int32_t>(state.getInt("nInternalFaces"));
+    graph.nCells_ = count("nCells");
+    graph.nBoundary_ = count("nBoundary");
+    graph.nInternalFaces_ = count("nInternalFaces");
+    requireIndices(std::int64_t(graph.nCells_) + graph.nBoundary_, "nodes");
     graph.nNodes_ = graph.nCells_ + graph.nBoundary_;
+    const std::size_t nStarts = state.getArray("receiverStart").count();
+    if (nStarts != static_cast<std::size_t>(graph.nNodes_) + 1)
+    {
+        graph.contradiction("its rows are " + std::to_string(nStarts) + " less one");
+    }
     graph.allocate(static_cast<std::int64_t>(state.getArray("senders").count()));
     state.get("receiverStart", graph.receiverStart_);
     state.get("senders", graph.senders_);
     state.get("faceOf", graph.faceOf_);
     state.get("reverseEdge", graph.reverseEdge_);
+    graph.requireConsistent();
+    return graph;
+}
 
-    const std::int32_t nEdges = graph.nEdges();
-    const auto outside = [](Span<const std::int32_t> values, std::int32_t least, std::int32_t end)
-    {
-        return std::any_of(values.begin(), values.end(),
-            [=](std::int32_t i) { return i < least || i >= end; });
-    };
+
+void MeshGraph::contradiction(const std::string& what) const
+{
+    throw Error("a saved graph of " + std::to_string(nNodes_) + " nodes contradicts itself: "
+        + what);
+}
+
+
+void MeshGraph::requireConsistent() const
+{
+    const std::int32_t* start = receiverStart_.data();
     if
     (
-        graph.receiverStart_[0] != 0 || *(graph.receiverStart_.end() - 1) != nEdges
-     || !std::is_sorted(graph.receiverStart_.begin(), graph.receiverStart_.end())
-     || outside(graph.senders_, 0, graph.nNodes_) || outside(graph.reverseEdge_, -1, nEdges)
+        start[0] != 0 || start[nNodes_] != nEdges() || start[nCells_] != nEdges()
+     || !std::is_sorted(start, start + nNodes_ + 1)
     )
     {
-        throw Error("a saved graph of " + std::to_string(graph.nNodes_) + " nodes and "
-            + std::to_string(nEdges) + " edges contradicts itself");
+        contradiction("its rows do not divide its " + std::to_string(nEdges()) + " edges");
     }
-    return graph;
+
+    for (std::int32_t row = 0; row < nCells_; ++row)
+    {
+        for (std::int32_t e = start[row]; e < start[row + 1]; ++e)
+        {
+            const auto wrong = [&](const char* what, std::int32_t value)
+            {
+                contradiction(std::string(what) + " of edge " + std::to_string(e) + " is "
+                    + std::to_string(value));
+            };
+
+            const std::int32_t sender = senders_[e];
+            if (!inside(sender, nNodes_) || (e > start[row] && sender < senders_[e - 1]))
+            {
+                wrong("the sender", sender);
+            }
+            const bool repeated = e > start[row] && sender == senders_[e - 1];
+            if
+            (
+                faceOf_[e] < 0 || (sender >= nCells_ && faceOf_[e] < nInternalFaces_)
+             || (repeated && faceOf_[e] < faceOf_[e - 1])
+            )
+            {
+                wrong("the face", faceOf_[e]);
+            }
+            const std::int32_t reverse = reverseEdge_[e];
+            if
+            (
+                reverse != -1
+             && !(
+                    sender < nCells_ && reverse >= start[sender] && reverse < start[sender + 1]
+                 && senders_[reverse] == row && reverseEdge_[reverse] == e
+                )
+            )
+            {
+                wrong("the reverse edge", reverse);
+            }
+        }
+    }
 }
 
 

@@ -25,9 +25,10 @@ License
 
 #include "graphBuilder.H"
 #include "base/Error.hpp"
-#include "cyclicAMIFvPatch.H"
 #include "cyclicFvPatch.H"
+#include "cyclicPeriodicAMIPolyPatch.H"
 #include "emptyFvPatch.H"
+#include "interfaceLinks.H"
 #include "labels32.H"
 #include "surfaceFields.H"
 #include "volFields.H"
@@ -89,19 +90,23 @@ Foam::functionObjects::graphBuilder::graphBuilder
 
     for (const fvPatch& patch : mesh.boundary())
     {
-        if (isA<cyclicAMIFvPatch>(patch))
+        if (isA<cyclicPeriodicAMIPolyPatch>(patch.patch()))
         {
-            refuse(patch, "arbitrary mesh interfaces");
+            refuse(patch, "interfaces that repeat one of their sides");
+        }
+        else if (isA<cyclicAMIPolyPatch>(patch.patch()))
+        {
+            if (Pstream::parRun())
+            {
+                refuse(patch, "arbitrary mesh interfaces in parallel runs");
+            }
+            interfacePatches_.append(patch.index());
         }
         else if (isA<cyclicFvPatch>(patch))
         {
-            if (!refCast<const cyclicFvPatch>(patch).parallel())
-            {
-                refuse(patch, "rotational cyclic patches");
-            }
             cyclicPatches_.append(patch.index());
         }
-        else if (patch.coupled())
+        else if (patch.coupled() || patch.type() == "overset")
         {
             refuse(patch, "patches with this coupling");
         }
@@ -121,7 +126,7 @@ Foam::functionObjects::graphBuilder::graphBuilder
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
 std::shared_ptr<const inSitu::MeshGraph>
-Foam::functionObjects::graphBuilder::graph() const
+Foam::functionObjects::graphBuilder::inner() const
 {
     const fvBoundaryMesh& patches = mesh_.boundary();
 
@@ -174,6 +179,46 @@ Foam::functionObjects::graphBuilder::graph() const
 }
 
 
+std::shared_ptr<const inSitu::MeshGraph>
+Foam::functionObjects::graphBuilder::graph
+(
+    const std::shared_ptr<const inSitu::MeshGraph>& inner
+) const
+{
+    if (!hasInterfaces())
+    {
+        return inner;
+    }
+
+    std::vector<interfaceLinks> links;
+    std::vector<labels32> cells;
+    std::vector<labels32> neighbourCells;
+    std::vector<inSitu::CoupledPatch> coupled;
+    links.reserve(interfacePatches_.size());
+    for (const label patchi : interfacePatches_)
+    {
+        const auto& patch =
+            refCast<const cyclicAMIPolyPatch>(mesh_.boundaryMesh()[patchi]);
+        const polyPatch& nbrPatch = patch.neighbPatch();
+
+        links.emplace_back(patch);
+        cells.emplace_back(patch.faceCells());
+        neighbourCells.emplace_back(nbrPatch.faceCells());
+        coupled.push_back
+        ({
+            std::int32_t(patch.start()),
+            cells.back().view(),
+            neighbourCells.back().view(),
+            std::int32_t(nbrPatch.start()),
+            links.back().start(),
+            links.back().faces()
+        });
+    }
+
+    return std::make_shared<const inSitu::MeshGraph>(inner->withCoupled(coupled));
+}
+
+
 std::shared_ptr<const inSitu::MeshGeometry>
 Foam::functionObjects::graphBuilder::geometry
 (
@@ -202,14 +247,32 @@ Foam::functionObjects::graphBuilder::geometry
     }
 
     std::vector<std::vector<double>> deltas;
+    std::vector<interfaceLinks> links;
     std::vector<inSitu::CoupledDisplacement> displacements;
-    deltas.reserve(cyclicPatches_.size());
+    deltas.reserve(cyclicPatches_.size() + interfacePatches_.size());
+    links.reserve(interfacePatches_.size());
     for (const label patchi : cyclicPatches_)
     {
         const fvPatch& patch = patches[patchi];
         deltas.emplace_back();
         append(deltas.back(), patch.delta()());
         displacements.push_back({std::int32_t(patch.start()), deltas.back()});
+    }
+    for (const label patchi : interfacePatches_)
+    {
+        const auto& patch =
+            refCast<const cyclicAMIPolyPatch>(mesh_.boundaryMesh()[patchi]);
+
+        links.emplace_back(patch);
+        deltas.emplace_back();
+        append(deltas.back(), links.back().ways(patch));
+        displacements.push_back
+        ({
+            std::int32_t(patch.start()),
+            deltas.back(),
+            links.back().start(),
+            links.back().weights()
+        });
     }
 
     return std::make_shared<const inSitu::MeshGeometry>
@@ -220,7 +283,8 @@ Foam::functionObjects::graphBuilder::geometry
             std::move(centres),
             std::vector<double>(volumes.begin(), volumes.end()),
             std::move(directions),
-            displacements
+            displacements,
+            hasInterfaces()
         )
     );
 }

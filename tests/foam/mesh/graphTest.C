@@ -144,6 +144,7 @@ TEST_P(GraphOfMesh, HasTheEdgesAndFeaturesOfItsFaces)
         const graphBuilder builder(mesh, boundaryRows);
         const auto graph = builder.graph();
         const auto geometry = builder.geometry(*graph);
+        const std::vector<double> features = edgeFeatures(*graph, *geometry);
         const std::vector<graphEdge> expected = expectedEdges(mesh, boundaryRows);
 
         ASSERT_EQ(graph->nCells(), mesh.nCells());
@@ -171,7 +172,7 @@ TEST_P(GraphOfMesh, HasTheEdgesAndFeaturesOfItsFaces)
                 });
             ASSERT_NE(same, expected.end());
 
-            const double* feature = &geometry->edgeFeatures[e*geometry->nEdgeFeatures()];
+            const double* feature = &features[e*geometry->nEdgeFeatures()];
             double squared = 0;
             for (std::size_t k = 0; k < directions.size(); ++k)
             {
@@ -214,13 +215,14 @@ TEST(CyclicChannel, DistanceAcrossThePatchIsThatOfTheCells)
     const graphBuilder builder(theCase.mesh, false);
     const auto graph = builder.graph();
     const auto geometry = builder.geometry(*graph);
+    const std::vector<double> features = edgeFeatures(*graph, *geometry);
     const polyBoundaryMesh& patches = theCase.mesh.boundaryMesh();
 
     int across = 0;
     for (label e = 0; e < graph->nEdges(); ++e)
     {
         const label patchi = patches.whichPatch(graph->faceOf()[e]);
-        const double* feature = &geometry->edgeFeatures[4*e];
+        const double* feature = &features[4*e];
         if (patchi >= 0 && patches[patchi].name() == "left")
         {
             EXPECT_NEAR(feature[0], -0.45, 1e-9);
