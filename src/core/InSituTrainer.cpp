@@ -16,6 +16,28 @@
 namespace inSitu
 {
 
+namespace
+{
+
+int buildsOf(const std::vector<CacheRecord>& records, const std::string& cache,
+    const std::string& reason)
+{
+    for (const CacheRecord& record : records)
+    {
+        for (const CacheRecord::Reason& entry : record.reasons)
+        {
+            if (record.cache == cache && entry.name == reason)
+            {
+                return entry.builds;
+            }
+        }
+    }
+    return 0;
+}
+
+}
+
+
 struct InSituTrainer::Impl
 {
     std::string name;
@@ -26,6 +48,7 @@ struct InSituTrainer::Impl
 
     Settings settings;
     TrainingCase theCase;
+    CaseMesh mesh;
     Profiler profiler;
     CacheLedger caches;
 
@@ -34,6 +57,8 @@ struct InSituTrainer::Impl
     std::unique_ptr<TrainingRecord> record;
     std::unique_ptr<CheckpointShelf> shelf;
 
+    std::vector<CacheRecord> recorded;      // of caches, in metrics.jsonl
+    double time = 0;                        // of the last execution
     bool finished = false;
 
     void info(const std::string& text) { log->info(name + ": " + text); }
@@ -42,6 +67,7 @@ struct InSituTrainer::Impl
     bool isOfStartTime(const CheckpointPlace& place) const;
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
     void writeModel();
+    void recordBuilds();
 };
 
 
@@ -97,44 +123,143 @@ void InSituTrainer::Impl::warn(const std::string& message)
 
 // * * * * * * * * * * * * * * * * the run * * * * * * * * * * * * * * * * * * //
 
-void InSituTrainer::begin(TrainingCase theCase)
+void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
 {
     Impl& my = *impl_;
     my.theCase = std::move(theCase);
+    my.mesh = std::move(mesh);
+    my.time = my.theCase.startTime;
 
-    my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.comm, my.profiler,
-        [&my](const std::string& message) { my.warn(message); });
+    const auto count = [&my](const std::string& cache, const std::string& reason, double seconds)
+        { my.caches.count(cache, reason, seconds); };
+    my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.mesh, my.comm, my.profiler,
+        count, [&my](const std::string& message) { my.warn(message); });
     my.record = std::make_unique<TrainingRecord>(my.theCase.outputFolder,
         fieldNames(my.theCase.fields, my.theCase.targets));
     my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
 
-    const MeshGraph& graph = *my.theCase.mesh.graph;
+    const MeshGraph& graph = *my.mesh.state.graph;
     my.record->start
     ({
         INSITU_VERSION, "cpu", my.settings.training.precision, graph.nCells(), graph.nNodes(),
         graph.nEdges(), my.loop->trainer().model().nParameters(), my.settings.json
     });
+    my.recordBuilds();
     my.info(my.announcement());
+}
+
+
+void InSituTrainer::setGeometry(CaseMesh mesh)
+{
+    impl_->mesh = std::move(mesh);
+    impl_->loop->setGeometry(impl_->mesh);
+}
+
+
+std::size_t InSituTrainer::nPending() const
+{
+    return impl_->loop->stream().pending().size();
+}
+
+
+std::int64_t InSituTrainer::pendingTimeIndex(std::size_t i) const
+{
+    return impl_->loop->stream().pending()[i].timeIndex;
+}
+
+
+void InSituTrainer::getPending(std::size_t i, Pending& pending) const
+{
+    const SampleStream& stream = impl_->loop->stream();
+    const SampleStream::Layout& layout = stream.layout();
+    const Snapshot& snapshot = stream.pending()[i];
+
+    const auto copy = [](const auto* values, std::int64_t nRows, int nColumns,
+        std::vector<double>& result)
+    {
+        result.assign(values, values + nRows*nColumns);
+    };
+    pending.timeIndex = snapshot.timeIndex;
+    copy(static_cast<const double*>(snapshot.target.get()), stream.nCells(),
+        layout.target.nColumns, pending.target);
+    if (layout.precision == Precision::float64)
+    {
+        copy(static_cast<const double*>(snapshot.input.get()), stream.nRows(),
+            layout.input.nColumns, pending.input);
+    }
+    else
+    {
+        copy(static_cast<const float*>(snapshot.input.get()), stream.nRows(),
+            layout.input.nColumns, pending.input);
+    }
+}
+
+
+void InSituTrainer::setTopology(CaseMesh mesh, const std::vector<Pending>& pending)
+{
+    std::vector<PendingInputs::Values> values;
+    for (const Pending& input : pending)
+    {
+        values.push_back({Span<const double>(input.input), Span<const double>(input.target)});
+    }
+    if (values.size() != nPending())
+    {
+        values.clear();
+    }
+    impl_->mesh = std::move(mesh);
+    impl_->loop->setTopology(impl_->mesh, values);
+}
+
+
+void InSituTrainer::check() const
+{
+    const std::string text = impl_->loop->trainer().firstStaleEntry();
+    if (!text.empty())
+    {
+        throw Error("selfCheck: a cache is stale: " + text);
+    }
+}
+
+
+//- What was built since the last call
+void InSituTrainer::Impl::recordBuilds()
+{
+    for (const CacheRecord& now : caches.records())
+    {
+        for (const CacheRecord::Reason& reason : now.reasons)
+        {
+            const int added = reason.builds - buildsOf(recorded, now.cache, reason.name);
+            if (added > 0)
+            {
+                record->rebuild(time, now.cache, reason.name, added);
+            }
+        }
+    }
+    recorded = caches.records();
 }
 
 
 std::string InSituTrainer::Impl::announcement() const
 {
-    const MeshGraph& graph = *theCase.mesh.graph;
-    const std::string bytes = bytesText(loop->capacity()*loop->stream().bytesPerSample());
+    const MeshGraph& graph = *mesh.state.graph;
+    const ReplayBuffer::Limits& limits = loop->bufferLimits();
 
-    std::string text = theCase.topologyText
+    std::string text = mesh.text
         + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
         + "\n    graph: " + std::to_string(graph.nNodes()) + " nodes, "
         + std::to_string(graph.nEdges()) + " edges"
         + "\n    inputs: " + join(columnNames(theCase.fields, theCase.inputs)) + ' '
+        + join(settings.object.features) + (settings.object.features.empty() ? "" : " ")
         + join(theCase.staticColumns)
         + "\n    targets: " + join(columnNames(theCase.fields, theCase.targets)) + " ("
-        + settings.object.target + ", horizon " + std::to_string(settings.object.horizon) + ')'
+        + settings.object.target + ", horizon " + (settings.object.horizonTime
+            ? numberText(*settings.object.horizonTime) + " s"
+            : std::to_string(settings.object.horizon)) + ')'
         + "\n    model: " + settings.training.modelType + ", "
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
         + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
-        + "\n    buffer: " + std::to_string(loop->capacity()) + " samples, at most " + bytes
+        + "\n    buffer: at most " + std::to_string(limits.capacity) + " samples of "
+        + bytesText(loop->stream().bytesPerSample()) + " and " + bytesText(limits.memory)
         + (settings.object.buffer.checkpoint
             ? ", also in the two newest checkpoints"
             : ", not in checkpoints");
@@ -149,17 +274,18 @@ std::string InSituTrainer::Impl::announcement() const
 template<class Scalar>
 InSituTrainer::Report InSituTrainer::execute
 (
-    double time,
-    std::int64_t timeIndex,
+    const Instant& now,
     const std::vector<FieldView<Scalar>>& views
 )
 {
     Impl& my = *impl_;
-    my.loop->execute(time, timeIndex, views);
+    my.time = now.time;
+    my.loop->execute(now, views);
 
     Report report;
-    if (const auto measures = my.loop->report(time, timeIndex))
+    if (const auto measures = my.loop->report(now.time, now.timeIndex))
     {
+        my.recordBuilds();
         my.record->report(*measures);
         report.due = true;
         report.text = my.record->text(*measures);
@@ -186,10 +312,6 @@ void InSituTrainer::gap()
 void InSituTrainer::countBuild(const std::string& cache, const std::string& reason, double seconds)
 {
     impl_->caches.count(cache, reason, seconds);
-    if (impl_->record)
-    {
-        impl_->record->rebuild(cache, reason);
-    }
 }
 
 
@@ -224,6 +346,8 @@ void InSituTrainer::reconfigure(const Node& block)
     object.maxFraction = changed.object.maxFraction;
     object.onError = changed.object.onError;
     object.onNonFinite = changed.object.onNonFinite;
+    object.maxBadSteps = changed.object.maxBadSteps;
+    object.selfCheck = changed.object.selfCheck;
     my.settings.training.stepsPerExecute = changed.training.stepsPerExecute;
     my.loop->reconfigure(changed);
 
@@ -250,7 +374,8 @@ void InSituTrainer::finish()
 
     const double wall = my.loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
-    my.record->end(stages, wall, my.caches.records(), my.loop->dropped());
+    my.recordBuilds();
+    my.record->end({stages, wall, my.caches.records(), my.loop->nMapped(), my.loop->dropped()});
     std::string leftOut;
     for (const auto& [reason, count] : my.loop->dropped())
     {
@@ -333,7 +458,8 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
     std::vector<std::string> changes;
     try
     {
-        changes = requireSameRun(checkpoint.state.subTree("run"), settings, theCase);
+        changes = requireSameRun(checkpoint.state.subTree("run"), settings, theCase, mesh,
+            isOfStartTime(place));
     }
     catch (const IncompatibleState& fault)
     {
@@ -370,7 +496,7 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
     try
     {
         Checkpoint checkpoint;
-        checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase));
+        checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase, my.mesh));
         checkpoint.state.putTree("loop", my.loop->save());
         if (my.settings.object.buffer.checkpoint)
         {
@@ -396,27 +522,28 @@ void InSituTrainer::Impl::writeModel()
     }
 
     ArtifactContent content;
-    content.nInputColumns = loop->stream().layout().input.nColumns;
+    content.nInputColumns = loop->stream().layout().input.nColumns
+        + static_cast<int>(settings.object.features.size());
     content.input = loop->normaliser().input();
     content.target = loop->normaliser().target();
     content.inputReference = loop->stream().inputReference();
+    content.inputReference.resize(content.nInputColumns, 0.0);
     content.targetReference = loop->stream().targetReference();
-    content.edgeScale = 
-        meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
-    content.card = modelCard(name, settings, theCase,
+    content.edgeScales = edgeScales(*mesh.state.geometry, loop->normaliser().edgeLength());
+    content.card = modelCard(name, settings, theCase, mesh,
         {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
 
     loop->trainer().visitBest([&](const Model& model)
     {
         writeArtifact(theCase.stableFolder + "/model.pt", model, content);
     });
-    writeGraphFile(theCase.stableFolder + "/graph.h5", theCase.mesh, theCase.staticColumns);
+    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
 }
 
 
-template InSituTrainer::Report InSituTrainer::execute(double, std::int64_t,
+template InSituTrainer::Report InSituTrainer::execute(const Instant&,
     const std::vector<FieldView<float>>&);
-template InSituTrainer::Report InSituTrainer::execute(double, std::int64_t,
+template InSituTrainer::Report InSituTrainer::execute(const Instant&,
     const std::vector<FieldView<double>>&);
 
 }

@@ -34,8 +34,35 @@ public:
     const ObjectConfig& config() const;
 
     //- The first step: the case is known now. Builds everything that depends on it.
-    void begin(TrainingCase theCase);
+    void begin(TrainingCase theCase, CaseMesh mesh);
     bool begun() const;
+
+    //- The points have moved since the last call; the graph is the same object
+    void setGeometry(CaseMesh mesh);
+
+    //- An input that waits for its target
+    struct Pending
+    {
+        std::int64_t timeIndex = 0;         //!< of its execution: its name
+        std::vector<double> input;          //!< [nRows, nInputColumns] less the references
+        std::vector<double> target;         //!< [nCells, nTargetColumns] as in the fields
+    };
+
+    std::size_t nPending() const;
+
+    //- Time index of the i-th, oldest first
+    std::int64_t pendingTimeIndex(std::size_t i) const;
+
+    //- Its values; the memory of pending is reused
+    void getPending(std::size_t i, Pending& pending) const;
+
+    //- The graph has changed. Those of pending() that are given, with their values on the new
+    //  mesh, go on waiting if all of them are; otherwise all are dropped and counted.
+    void setTopology(CaseMesh mesh, const std::vector<Pending>& pending);
+
+    //- Compare everything that was made from a mesh with a fresh build. Throws Error naming cache
+    //  and first entry that differs.
+    void check() const;
 
     //- Continue from the first good candidate (newest first; those of begin()'s stable folder
     //  are added here, those without a checkpoint are left out) according to `resume`. Damaged
@@ -53,12 +80,11 @@ public:
     //- Take the fields at this time: completes samples, predicts, trains. Collective.
     //  Scalar: float or double, as the host stores fields.
     template<class Scalar>
-    Report execute(double time, std::int64_t timeIndex,
-        const std::vector<FieldView<Scalar>>& views);
+    Report execute(const Instant& now, const std::vector<FieldView<Scalar>>& views);
 
     //- Physical prediction of the targets at the time of the last execute(), made before its
     //  values were learnt [nCells, target columns]; for increments the predicted new value.
-    //  Empty until a sample was completed.
+    //  Empty if that completed no sample.
     Span<const double> prediction() const;
 
     //- Forget pending inputs: executions were left out

@@ -97,6 +97,28 @@ void ObjectConfig::describe(Schema& schema)
                 "more"
             : "";
     });
+    schema.key("horizonTime", horizonTime,
+        "seconds ahead, instead of horizon: the target is that of the first execution which is at "
+        "least so much later", Range::positive());
+    schema.check([this]() -> std::string
+    {
+        return horizonTime && horizon != 1
+            ? "horizon and horizonTime say the same thing twice; keep one of them" : "";
+    });
+    schema.key("features", features,
+        "inputs besides the fields. deltaT: seconds from the input to its target (horizon 0: the "
+        "solver's step)");
+    schema.check([this]() -> std::string
+    {
+        for (const std::string& word : features)
+        {
+            if (word != "deltaT")
+            {
+                return "features: '" + word + "' is not known; one of: deltaT";
+            }
+        }
+        return features.size() > 1 ? "features has 'deltaT' twice; write it once" : "";
+    });
 
     schema.block("graph", "which rows and edges the graph has",
         [this](Schema& block) { graph.describe(block); });
@@ -118,6 +140,15 @@ void ObjectConfig::describe(Schema& schema)
     schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},
         "for NaN or infinity in a field: end the run, leave the execution out, or leave it out "
         "with a warning");
+    schema.choice("onTopologyChange", onTopologyChange, {"map", "drop"},
+        "for inputs that wait for their target when cells are added or removed: mapped by OpenFOAM "
+        "as fields are, or forgotten");
+    schema.key("maxBadSteps", maxBadSteps,
+        "training steps in a row whose loss or gradient may be not finite, and which are left out; "
+        "one more is a failure", Range::atLeast(0));
+    schema.key("selfCheck", selfCheck,
+        "executions between two comparisons of every cache with a fresh build, where a difference "
+        "is a failure; 0: never", Range::atLeast(0));
     schema.key("reportInterval", reportInterval, "executions between two reports",
         Range::atLeast(1));
     schema.key("maxFraction", maxFraction,

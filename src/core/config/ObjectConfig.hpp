@@ -47,6 +47,8 @@ struct ObjectConfig
     std::vector<FieldPattern> targets;
     std::string target = "increment";   //!< increment | value
     std::int64_t horizon = 1;           //!< executions ahead
+    std::optional<double> horizonTime;  //!< s ahead, instead
+    std::vector<std::string> features;  //!< input columns that are no fields: deltaT
     GraphConfig graph;
     BufferConfig buffer;
     NormaliserConfig normaliser;
@@ -56,6 +58,9 @@ struct ObjectConfig
     std::string resume = "auto";        //!< auto | strict | fresh
     std::string onError = "abort";      //!< abort | continue
     std::string onNonFinite = "abort";  //!< abort | skip | warn
+    std::string onTopologyChange = "map";   //!< map | drop
+    std::int64_t maxBadSteps = 10;      //!< training steps in a row that may be not finite
+    std::int64_t selfCheck = 0;         //!< executions between two checks of all caches; 0: none
     std::int64_t reportInterval = 20;   //!< executions
     std::optional<double> maxFraction;  //!< share of the wall time that training may take
     bool writePrediction = false;       //!< register <field>Predicted and <field>Error

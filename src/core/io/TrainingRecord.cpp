@@ -105,10 +105,15 @@ void TrainingRecord::report(const Report& report)
 }
 
 
-void TrainingRecord::rebuild(const std::string& cache, const std::string& reason)
+void TrainingRecord::rebuild(double time, const std::string& cache, const std::string& reason,
+    int builds)
 {
     lines_.write(JsonObject()
-        .add("event", "rebuild").add("cache", cache).add("reason", reason));
+        .add("event", "rebuild")
+        .add("time", time)
+        .add("cache", cache)
+        .add("reason", reason)
+        .add("builds", builds));
 }
 
 
@@ -128,18 +133,13 @@ void TrainingRecord::warning(const std::string& message)
 }
 
 
-void TrainingRecord::end
-(
-    const std::vector<Profiler::Stage>& stages,
-    double wallSeconds,
-    const std::vector<CacheRecord>& caches,
-    const std::map<std::string, std::int64_t>& dropped
-)
+void TrainingRecord::end(const End& end)
 {
-    JsonObject builds, reasons, seconds, lost;
-    for (const CacheRecord& record : caches)
+    JsonObject builds, buildSeconds, reasons, seconds, lost;
+    for (const CacheRecord& record : end.caches)
     {
         builds.add(record.cache, record.builds);
+        buildSeconds.add(record.cache, record.seconds);
         JsonObject perReason;
         for (const CacheRecord::Reason& reason : record.reasons)
         {
@@ -147,11 +147,11 @@ void TrainingRecord::end
         }
         reasons.addRaw(record.cache, perReason.text());
     }
-    for (const Profiler::Stage& stage : stages)
+    for (const Profiler::Stage& stage : end.stages)
     {
         seconds.add(stage.name, stage.seconds);
     }
-    for (const auto& [reason, count] : dropped)
+    for (const auto& [reason, count] : end.dropped)
     {
         lost.add(reason, static_cast<long long>(count));
     }
@@ -160,8 +160,10 @@ void TrainingRecord::end
         .add("event", "end")
         .addRaw("builds", builds.text())
         .addRaw("reasons", reasons.text())
+        .addRaw("buildSeconds", buildSeconds.text())
         .addRaw("seconds", seconds.text())
-        .add("wallSeconds", wallSeconds)
+        .add("wallSeconds", end.wallSeconds)
+        .add("mapped", static_cast<long long>(end.mapped))
         .addRaw("dropped", lost.text()));
 }
 

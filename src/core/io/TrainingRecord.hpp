@@ -53,12 +53,21 @@ public:
 
     void report(const Report& report);
 
-    void rebuild(const std::string& cache, const std::string& reason);
+    //- Builds of caches since the record before
+    void rebuild(double time, const std::string& cache, const std::string& reason, int builds);
     void checkpoint(double time, const std::string& path, std::size_t bytes);
     void warning(const std::string& message);
 
-    void end(const std::vector<Profiler::Stage>& stages, double wallSeconds,
-        const std::vector<CacheRecord>& caches, const std::map<std::string, std::int64_t>& dropped);
+    struct End
+    {
+        std::vector<Profiler::Stage> stages;
+        double wallSeconds = 0;
+        std::vector<CacheRecord> caches;
+        std::int64_t mapped = 0;        //!< inputs that went on on another mesh
+        std::map<std::string, std::int64_t> dropped;    //!< samples and steps by reason
+    };
+
+    void end(const End& end);
 
     //- The log block of a report
     std::string text(const Report& report) const;

@@ -126,7 +126,7 @@ void writeArtifact(const std::string& path, const Model& model, const ArtifactCo
     root.register_buffer("target_reference", row(content.targetReference));
     root.register_buffer("target_shift", row(content.target.shift));
     root.register_buffer("target_scale", row(content.target.scale));
-    root.register_buffer("edge_scale", at::scalar_tensor(content.edgeScale, at::kDouble));
+    root.register_buffer("edge_scale", row(content.edgeScales));
     root.register_buffer("working", at::zeros({1}, precisionOf(model)));
 
     if (const auto* scripted = dynamic_cast<const TorchScriptModel*>(&model))

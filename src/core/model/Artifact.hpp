@@ -4,6 +4,7 @@
 #include "sample/Normaliser.hpp"
 
 #include <string>
+#include <vector>
 
 namespace inSitu
 {
@@ -18,7 +19,7 @@ struct ArtifactContent
     Scaling target;
     std::vector<double> inputReference;
     std::vector<double> targetReference;    //!< zeros for increments
-    double edgeScale = 1;
+    std::vector<double> edgeScales;     //!< see edgeScales()
     std::string card;               //!< JSON: fields, dimensions, horizon, record, versions
 };
 

@@ -203,6 +203,7 @@ Normaliser::Normaliser(Layout layout, double memory, std::optional<std::int64_t>
     input_(layout_.nInputColumns),
     target_(layout_.nTargetColumns),
     value_(layout_.nTargetColumns),
+    feature_(layout_.nFeatures),
     inputReference_(layout_.nInputColumns, 0.0)
 {
     requireColumns(layout_.inputField.size(), layout_.nInputColumns, "fields of input columns");
@@ -229,21 +230,24 @@ void Normaliser::add
     Span<const Value> target,
     Span<const double> targetValue,
     std::int64_t nCells,
+    Span<const double> features,
     const Comm& comm
 )
 {
+    requireColumns(features.size(), layout_.nFeatures, "features");
     if (freezeAfter_ && nSamples_ >= *freezeAfter_)
     {
         return;
     }
 
-    for (RunningMoments* moments : {&input_, &target_, &value_})
+    for (RunningMoments* moments : {&input_, &target_, &value_, &feature_})
     {
         moments->forget(memory_ - 1);
     }
     input_.add(input, nCells, comm, 1.0);
     target_.add(target, nCells, comm, 1.0);
     value_.add(targetValue, nCells, comm, 1.0);
+    feature_.add(features, 1, comm, 1.0);
     ++nSamples_;
 }
 
@@ -258,6 +262,14 @@ Scaling Normaliser::input() const
     for (std::size_t c = 0; c < variance.size(); ++c)
     {
         scaling.scale.push_back(scaleOf(std::sqrt(variance[c]), field[c], inputReference_[c]));
+    }
+
+    const std::vector<double> featureVariance = feature_.variance();
+    for (std::size_t c = 0; c < featureVariance.size(); ++c)
+    {
+        const double mean = feature_.mean()[c];
+        scaling.shift.push_back(mean);
+        scaling.scale.push_back(scaleOf(std::sqrt(featureVariance[c]), std::abs(mean), 0));
     }
     return scaling;
 }
@@ -288,6 +300,8 @@ StateTree Normaliser::save() const
     state.putTree("input", input_.save());
     state.putTree("target", target_.save());
     state.putTree("value", value_.save());
+    state.putTree("feature", feature_.save());
+    state.putDouble("edgeLength", edgeLength_);
     return state;
 }
 
@@ -300,6 +314,8 @@ void Normaliser::load(const StateTree& state)
     loaded.input_.load(state.subTree("input"));
     loaded.target_.load(state.subTree("target"));
     loaded.value_.load(state.subTree("value"));
+    loaded.feature_.load(state.subTree("feature"));
+    loaded.edgeLength_ = state.getDouble("edgeLength");
     *this = std::move(loaded);
 }
 
@@ -309,8 +325,8 @@ template void RunningMoments::add(Span<const float>, std::int64_t, const Comm&,
 template void RunningMoments::add(Span<const double>, std::int64_t, const Comm&,
     std::optional<double>);
 template void Normaliser::add(Span<const float>, Span<const float>, Span<const double>,
-    std::int64_t, const Comm&);
+    std::int64_t, Span<const double>, const Comm&);
 template void Normaliser::add(Span<const double>, Span<const double>, Span<const double>,
-    std::int64_t, const Comm&);
+    std::int64_t, Span<const double>, const Comm&);
 
 }

@@ -67,7 +67,8 @@ struct Scaling
 //  field's values (root mean square over its columns), and 1e-12 of their size (reference of
 //  an input, mean of a target), which is what rounding leaves of a constant field. A column
 //  with scale and floor 0 never varied and gets scale 1. A pressure of 1e5 ± 1 is far above
-//  both and keeps its digits.
+//  both and keeps its digits. A feature, of which there is one value per sample, counts as constant
+//  below 1e-6 of its mean: steps of time differ by the rounding of the clock.
 class Normaliser
 {
 public:
@@ -76,6 +77,7 @@ public:
     {
         int nInputColumns = 0;
         int nTargetColumns = 0;
+        int nFeatures = 0;      //!< columns behind those of the input, one value per sample
         bool increment = true;
 
         //- Field of each column, numbered from 0: columns of a field share the floor
@@ -93,13 +95,20 @@ public:
     void setInputReference(Span<const double> reference);
 
     //- Count one sample. input [nCells, nInputColumns] (cells only), target and targetValue,
-    //  the target fields' values with nothing subtracted [nCells, nTargetColumns] (collective)
+    //  the target fields' values with nothing subtracted [nCells, nTargetColumns], features
+    //  [nFeatures] the same on all ranks (collective)
     template<class Value>
     void add(Span<const Value> input, Span<const Value> target, Span<const double> targetValue,
-        std::int64_t nCells, const Comm& comm);
+        std::int64_t nCells, Span<const double> features, const Comm& comm);
 
+    //- [nInputColumns + nFeatures]
     Scaling input() const;
     Scaling target() const;
+
+    //- Edge features are divided by this length (m), a constant of the run: the mean edge of
+    //  its first graph, global. 1 until it is set.
+    void setEdgeLength(double length) { edgeLength_ = length; }
+    double edgeLength() const { return edgeLength_; }
 
     //- Samples that the scales were made of
     std::int64_t nSamples() const { return nSamples_; }
@@ -116,7 +125,9 @@ private:
     RunningMoments input_;
     RunningMoments target_;
     RunningMoments value_;
+    RunningMoments feature_;
     std::vector<double> inputReference_;
+    double edgeLength_ = 1;
 };
 
 }

@@ -26,10 +26,9 @@ std::vector<double> ratio(const std::vector<double>& a, const std::vector<double
 }
 
 
-OnlineSkill::OnlineSkill(std::vector<int> fieldOfColumn, std::vector<double> mask)
+OnlineSkill::OnlineSkill(std::vector<int> fieldOfColumn)
 :
     fieldOfColumn_(std::move(fieldOfColumn)),
-    mask_(std::move(mask)),
     nFields_
     (
         fieldOfColumn_.empty()
@@ -46,6 +45,7 @@ void OnlineSkill::add
     Span<const double> prediction,
     Span<const double> truth,
     Span<const double> baseline,
+    Span<const double> mask,
     const Comm& comm
 )
 {
@@ -56,7 +56,7 @@ void OnlineSkill::add
     std::vector<double> sums(3*nFields_, 0.0);
     for (std::size_t cell = 0; cell < nCells; ++cell)
     {
-        if (!mask_.empty() && mask_[cell] == 0)
+        if (!mask.empty() && mask[cell] == 0)
         {
             continue;
         }

@@ -19,12 +19,13 @@ class OnlineSkill
 {
 public:
 
-    //- field of each target column, numbered from 0; mask [nCells] of 0 and 1, empty: all cells
-    OnlineSkill(std::vector<int> fieldOfColumn, std::vector<double> mask);
+    //- field of each target column, numbered from 0
+    explicit OnlineSkill(std::vector<int> fieldOfColumn);
 
-    //- All [nCells, nColumns]; truth and baseline as in the fields (collective)
+    //- All [nCells, nColumns]; truth and baseline as in the fields; mask [nCells] of 0 and 1,
+    //  empty: all cells (collective)
     void add(Span<const double> prediction, Span<const double> truth,
-        Span<const double> baseline, const Comm& comm);
+        Span<const double> baseline, Span<const double> mask, const Comm& comm);
 
     //- NaN before the first sample since the reset
     std::vector<double> rmse() const;
@@ -42,7 +43,6 @@ public:
 private:
 
     std::vector<int> fieldOfColumn_;
-    std::vector<double> mask_;
     int nFields_;
     std::int64_t nSamples_ = 0;
     std::vector<double> error_;         // sum of squares per field

@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "sample/slotState.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace inSitu
@@ -41,47 +42,99 @@ void subtractReference
     }
 }
 
+
+//- A slot with these values, cast to Value
+template<class Value>
+SlotPool::Handle slotWith(Span<const double> values, SlotPool& pool)
+{
+    if (values.size()*sizeof(Value) != pool.bytes())
+    {
+        throw Error(std::to_string(values.size()) + " values were carried over to the new mesh, "
+            "but a snapshot there has " + std::to_string(pool.bytes()/sizeof(Value)));
+    }
+    SlotPool::Handle slot = pool.acquire();
+    std::transform(values.begin(), values.end(), static_cast<Value*>(slot.get()),
+        [](double value) { return static_cast<Value>(value); });
+    return slot;
 }
 
 
-PendingInputs::PendingInputs(int horizon, bool increment, int nTargetColumns, Precision precision)
+MeshState onRowsOf(const MeshState& present, MeshState mesh)
+{
+    mesh.inner = present.inner;
+    return mesh;
+}
+
+}
+
+
+PendingInputs::PendingInputs
+(
+    Horizon horizon,
+    bool increment,
+    int nTargetColumns,
+    Precision precision
+)
 :
     horizon_(horizon),
     increment_(increment),
     nTargetColumns_(nTargetColumns),
     precision_(precision)
 {
-    if (horizon < 0 || (horizon == 0 && increment))
+    const bool inSteps = !(horizon.seconds > 0);
+    if (inSteps && (horizon.steps < 0 || (horizon.steps == 0 && increment)))
     {
-        throw Error("horizon " + std::to_string(horizon) + " with target "
+        throw Error("horizon " + std::to_string(horizon.steps) + " with target "
             + (increment ? "increment" : "value") + " leaves nothing to learn; increments need"
             " a horizon of at least 1, values of at least 0");
     }
-    pending_.reserve(static_cast<std::size_t>(horizon) + 1);
+    if (inSteps)
+    {
+        waiting_.reserve(static_cast<std::size_t>(horizon.steps) + 1);
+    }
 }
 
 
-std::optional<Sample> PendingInputs::push
+bool PendingInputs::push(Snapshot snapshot, std::size_t maxWaiting)
+{
+    if (!waiting_.empty() && waiting_.back().mesh.rows() != snapshot.mesh.rows())
+    {
+        throw Error("a snapshot on new cells cannot complete those on the old ones;"
+            " drop them or carry them over first");
+    }
+
+    now_ = snapshot;
+    now_.input = nullptr;
+    if (waiting_.size() >= maxWaiting)
+    {
+        return false;
+    }
+    waiting_.push_back(std::move(snapshot));
+    return true;
+}
+
+
+bool PendingInputs::isDue(const Snapshot& snapshot) const
+{
+    return horizon_.seconds > 0
+      ? now_.time - snapshot.time >= horizon_.seconds*(1 - 1e-6)
+      : waiting_.size() > static_cast<std::size_t>(horizon_.steps);
+}
+
+
+std::optional<PendingInputs::Completed> PendingInputs::next
 (
-    Snapshot snapshot,
     Span<const double> targetReference,
     SlotPool& targets
 )
 {
-    if (!pending_.empty() && pending_.back().mesh.graph != snapshot.mesh.graph)
-    {
-        throw Error("a snapshot on a new graph cannot complete those on the old one;"
-            " drop them first");
-    }
-    pending_.push_back(std::move(snapshot));
-    if (pending_.size() <= static_cast<std::size_t>(horizon_))
+    if (waiting_.empty() || !isDue(waiting_.front()))
     {
         return std::nullopt;
     }
 
-    const Snapshot& now = pending_.back();
-    const Snapshot& then = pending_.front();
-    const auto nCells = static_cast<std::size_t>(now.mesh.graph->nCells());
+    Snapshot& then = waiting_.front();
+    const auto nCells = static_cast<std::size_t>(then.mesh.graph->nCells());
     const std::size_t n = nCells*nTargetColumns_;
     if
     (
@@ -95,11 +148,12 @@ std::optional<Sample> PendingInputs::push
             + " target columns");
     }
 
-    const double* values = static_cast<const double*>(now.target.get());
+    const double* values = static_cast<const double*>(now_.target.get());
     const double* previous = static_cast<const double*>(then.target.get());
     const bool wide = precision_ == Precision::float64;
 
-    Sample sample;
+    Completed completed;
+    Sample& sample = completed.sample;
     sample.target = targets.acquire();
     if (increment_)
     {
@@ -111,45 +165,76 @@ std::optional<Sample> PendingInputs::push
             (values, targetReference, nCells, sample.target.get());
     }
 
-    Snapshot& completed = pending_.front();
-    sample.time = completed.time;
-    sample.mesh = std::move(completed.mesh);
-    sample.input = std::move(completed.input);
-    pending_.erase(pending_.begin());
-    return sample;
+    const bool isNow = then.timeIndex == now_.timeIndex;
+    completed.deltaT = isNow ? now_.deltaT : now_.time - then.time;
+    completed.valueNow = now_.target;
+    completed.valueThen = std::move(then.target);
+    sample.time = then.time;
+    sample.mesh = std::move(then.mesh);
+    sample.input = std::move(then.input);
+    waiting_.erase(waiting_.begin());
+    return completed;
 }
 
 
 int PendingInputs::drop()
 {
-    const int lost = static_cast<int>(pending_.size());
-    pending_.clear();
+    const int lost = static_cast<int>(waiting_.size());
+    waiting_.clear();
     return lost;
 }
 
 
-StateTree PendingInputs::save
+void PendingInputs::carryOver
 (
-    std::int64_t nRows,
-    int nInputColumns,
-    std::int64_t nCells
-) const
+    const MeshState& mesh,
+    const std::vector<Values>& values,
+    SlotPool& inputs,
+    SlotPool& rawTargets
+)
+{
+    if (values.size() != waiting_.size())
+    {
+        throw Error(std::to_string(values.size()) + " inputs were carried over to the new mesh, "
+            + std::to_string(waiting_.size()) + " wait");
+    }
+
+    const auto inputSlot = precision_ == Precision::float64 ? slotWith<double> : slotWith<float>;
+    std::vector<Snapshot> carried = waiting_;
+    for (std::size_t i = 0; i < carried.size(); ++i)
+    {
+        carried[i].mesh = mesh;
+        carried[i].input = inputSlot(values[i].input, inputs);
+        carried[i].target = slotWith<double>(values[i].target, rawTargets);
+    }
+    waiting_.swap(carried);
+}
+
+
+StateTree PendingInputs::save(int nInputColumns, const MeshState& present) const
 {
     StateTree state;
-    std::vector<double> times;
-    std::vector<std::int64_t> timeIndices;
-    for (const Snapshot& snapshot : pending_)
+    MeshArchive meshes(present);
+    std::vector<double> times, deltaTs;
+    std::vector<std::int64_t> timeIndices, meshIndices;
+    for (const Snapshot& snapshot : waiting_)
     {
         const std::string name = std::to_string(times.size());
+        const MeshGraph& graph = *snapshot.mesh.graph;
         state.putArray("input/" + name,
-            slotArray(snapshot.input, realType(precision_), nRows, nInputColumns));
-        state.putArray("target/" + name,
-            slotArray(snapshot.target, StateTree::Type::float64, nCells, nTargetColumns_));
+            slotArray(snapshot.input, realType(precision_), graph.nNodes(), nInputColumns));
+        state.putArray("target/" + name, slotArray(snapshot.target, StateTree::Type::float64,
+            graph.nCells(), nTargetColumns_));
         times.push_back(snapshot.time);
+        deltaTs.push_back(snapshot.deltaT);
         timeIndices.push_back(snapshot.timeIndex);
+        meshIndices.push_back(meshes.add(snapshot.mesh));
     }
     state.put("time", times);
+    state.put("deltaT", deltaTs);
     state.put("timeIndex", timeIndices);
+    state.put("mesh", meshIndices);
+    state.putTree("meshes", meshes.save());
     return state;
 }
 
@@ -157,17 +242,21 @@ StateTree PendingInputs::save
 void PendingInputs::load
 (
     const StateTree& state,
-    const MeshState& mesh,
+    const MeshState& present,
     SlotPool& inputs,
     SlotPool& rawTargets
 )
 {
     const std::vector<double> times = state.get<double>("time");
-    std::vector<std::int64_t> timeIndices(times.size());
+    std::vector<double> deltaTs(times.size());
+    std::vector<std::int64_t> timeIndices(times.size()), meshIndices(times.size());
+    state.get("deltaT", Span<double>(deltaTs));
     state.get("timeIndex", Span<std::int64_t>(timeIndices));
+    state.get("mesh", Span<std::int64_t>(meshIndices));
+    const MeshArchive meshes = MeshArchive::load(state.subTree("meshes"), present);
 
     std::vector<Snapshot> loaded;
-    loaded.reserve(static_cast<std::size_t>(horizon_) + 1);
+    loaded.reserve(waiting_.capacity());
     for (std::size_t i = 0; i < times.size(); ++i)
     {
         const std::string name = std::to_string(i);
@@ -175,17 +264,18 @@ void PendingInputs::load
         ({
             times[i],
             timeIndices[i],
-            mesh,
+            deltaTs[i],
+            onRowsOf(present, meshes.at(meshIndices[i])),
             slotFrom(state, "input/" + name, realType(precision_), inputs),
             slotFrom(state, "target/" + name, StateTree::Type::float64, rawTargets)
         });
     }
-    if (loaded.size() > static_cast<std::size_t>(horizon_))
+    if (!(horizon_.seconds > 0) && loaded.size() > static_cast<std::size_t>(horizon_.steps))
     {
         throw Error(std::to_string(loaded.size()) + " saved inputs wait for a target, more than"
-            " the horizon of " + std::to_string(horizon_));
+            " the horizon of " + std::to_string(horizon_.steps));
     }
-    pending_ = std::move(loaded);
+    waiting_ = std::move(loaded);
 }
 
 }

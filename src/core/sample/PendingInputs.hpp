@@ -3,50 +3,94 @@
 
 #include "base/Precision.hpp"
 #include "base/StateTree.hpp"
+#include "sample/MeshArchive.hpp"
 #include "sample/Sample.hpp"
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace inSitu
 {
 
-//- Snapshots that wait for their target, oldest first: at most horizon of them. Gaps in
-//  the executions (time window, disabled object) are the caller's to announce by drop().
+//- How long an input waits for its target: a number of executions, or, if seconds > 0, until the
+//  first execution that is at least so much later (less 1e-6 of it, for rounding)
+struct Horizon
+{
+    int steps = 1;
+    double seconds = 0;
+};
+
+
+//- Snapshots that wait for their target, oldest first. Gaps in the executions (time window,
+//  disabled object) are the caller's to announce by drop().
 class PendingInputs
 {
 public:
 
     //- increment: targets are differences over the horizon, formed in double; otherwise
-    //  values less targetReference. horizon 0: a snapshot completes itself at once, with
+    //  values less targetReference. steps 0: a snapshot completes itself at once, with
     //  values only (throws Error for increments, which would all be zero).
-    PendingInputs(int horizon, bool increment, int nTargetColumns, Precision precision);
+    PendingInputs(Horizon horizon, bool increment, int nTargetColumns, Precision precision);
 
-    //- Take a snapshot, give back the sample that it completes, if any. id is left -1.
+    //- The values of a new execution. False: maxWaiting snapshots wait already; this one does
+    //  not, but it completes others. Throws Error if the rows of its mesh are not those of
+    //  the snapshots that wait: drop() or carryOver() first.
+    bool push(Snapshot snapshot,
+        std::size_t maxWaiting = std::numeric_limits<std::size_t>::max());
+
+    struct Completed
+    {
+        Sample sample;                  //!< id and features are the caller's to set
+
+        //- Target fields at the input's time and at the target's [nCells, nTargets] double
+        SlotPool::Handle valueThen;
+        SlotPool::Handle valueNow;
+
+        double deltaT = 0;              //!< from input to target; steps 0: the solver's step, s
+    };
+
+    //- The oldest input whose target has come with the last push(); call until there is none.
     //  targets is a pool of slots for [nCells, nTargetColumns] of the working precision.
-    //  Allocates nothing in a steady state. Throws Error if the graph is not that of the
-    //  snapshots that wait: drop() first.
-    std::optional<Sample> push(Snapshot snapshot, Span<const double> targetReference,
-        SlotPool& targets);
+    //  Allocates nothing in a steady state.
+    std::optional<Completed> next(Span<const double> targetReference, SlotPool& targets);
 
     //- Forget all; returns how many were lost
     int drop();
 
-    const std::vector<Snapshot>& snapshots() const { return pending_; }
+    const std::vector<Snapshot>& snapshots() const { return waiting_; }
 
-    //- Values (shared with the slots, not copied) and times; the mesh is the caller's to save
-    //  and to hand in again
-    StateTree save(std::int64_t nRows, int nInputColumns, std::int64_t nCells) const;
-    void load(const StateTree& state, const MeshState& mesh, SlotPool& inputs,
+    //- Values of one snapshot on another mesh, in the units of its slots
+    struct Values
+    {
+        Span<const double> input;       //!< [nRows, nInputColumns]
+        Span<const double> target;      //!< [nCells, nTargetColumns]
+    };
+
+    //- The mesh has changed: all that waits goes on there, with these values, one per
+    //  snapshot in their order. Throws Error if numbers do not fit; then nothing was changed.
+    void carryOver(const MeshState& mesh, const std::vector<Values>& values, SlotPool& inputs,
+        SlotPool& rawTargets);
+
+    //- Values (shared with the slots, not copied), times and meshes; parts of present are
+    //  only named
+    StateTree save(int nInputColumns, const MeshState& present) const;
+
+    //- present is the mesh now, of which nothing was saved
+    void load(const StateTree& state, const MeshState& present, SlotPool& inputs,
         SlotPool& rawTargets);
 
 private:
 
-    int horizon_;
+    bool isDue(const Snapshot& snapshot) const;
+
+    Horizon horizon_;
     bool increment_;
     int nTargetColumns_;
     Precision precision_;
-    std::vector<Snapshot> pending_;
+    std::vector<Snapshot> waiting_;
+    Snapshot now_;                      // the last one pushed, without its input
 };
 
 }

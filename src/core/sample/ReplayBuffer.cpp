@@ -2,22 +2,123 @@
 #include "sample/ReplayBuffer.hpp"
 
 #include "base/Error.hpp"
+#include "sample/MeshArchive.hpp"
 #include "sample/slotState.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 
 namespace inSitu
 {
-
-ReplayBuffer::ReplayBuffer(std::size_t capacity, Policy policy, std::uint64_t seed)
-:
-    capacity_(capacity),
-    policy_(policy),
-    generator_(seed)
+namespace
 {
-    if (capacity == 0)
+
+template<class T>
+std::size_t bytesIn(const std::vector<T>& values)
+{
+    return values.size()*sizeof(T);
+}
+
+
+//- Call with address and bytes of each part of a mesh
+template<class Body>
+void forParts(const MeshState& mesh, const Body& body)
+{
+    if (mesh.graph)
+    {
+        body(mesh.graph.get(), mesh.graph->bytes());
+    }
+    if (mesh.inner && mesh.inner != mesh.graph)
+    {
+        body(mesh.inner.get(), mesh.inner->bytes());
+    }
+    if (mesh.geometry)
+    {
+        body(mesh.geometry.get(), mesh.geometry->bytes());
+    }
+    if (mesh.staticFeatures)
+    {
+        body(mesh.staticFeatures.get(), bytesIn(*mesh.staticFeatures));
+    }
+    if (mesh.cellMask)
+    {
+        body(mesh.cellMask.get(), bytesIn(*mesh.cellMask));
+    }
+}
+
+}
+
+
+SampleMemory::SampleMemory(std::size_t bytesPerRow, std::size_t bytesPerCell)
+:
+    bytesPerRow_(bytesPerRow),
+    bytesPerCell_(bytesPerCell)
+{}
+
+
+std::size_t SampleMemory::values(const Sample& sample) const
+{
+    return sample.mesh.graph->nNodes()*bytesPerRow_ + sample.mesh.graph->nCells()*bytesPerCell_;
+}
+
+
+void SampleMemory::add(const Sample& sample)
+{
+    bytes_ += bytesOf(sample);
+    forParts(sample.mesh, [this](const void* part, std::size_t) { ++users_[part]; });
+}
+
+
+void SampleMemory::remove(const Sample& sample)
+{
+    bytes_ -= values(sample);
+    forParts(sample.mesh, [this](const void* part, std::size_t bytes)
+    {
+        const auto users = users_.find(part);
+        if (--users->second == 0)
+        {
+            users_.erase(users);
+            bytes_ -= bytes;
+        }
+    });
+}
+
+
+std::size_t SampleMemory::bytesOf(const Sample& sample) const
+{
+    std::size_t sum = values(sample);
+    forParts(sample.mesh, [&](const void* part, std::size_t bytes)
+        { sum += users_.count(part) ? 0 : bytes; });
+    return sum;
+}
+
+
+ReplayBuffer::ReplayBuffer
+(
+    Limits limits,
+    Policy policy,
+    std::uint64_t seed,
+    int nInputColumns,
+    int nTargetColumns,
+    Precision precision
+)
+:
+    limits_(limits),
+    policy_(policy),
+    nInputColumns_(nInputColumns),
+    nTargetColumns_(nTargetColumns),
+    precision_(precision),
+    generator_(seed),
+    memory_
+    (
+        static_cast<std::size_t>(nInputColumns)*bytesOf(precision),
+        static_cast<std::size_t>(nTargetColumns)*bytesOf(precision)
+    )
+{
+    if (limits.capacity == 0)
     {
         throw Error("a replay buffer of capacity 0 holds nothing to draw from");
     }
@@ -37,26 +138,58 @@ std::size_t ReplayBuffer::below(std::size_t n)
 }
 
 
-void ReplayBuffer::add(Sample sample)
+bool ReplayBuffer::hasRoomFor(const Sample& sample) const
 {
-    ++nSeen_;
-    if (samples_.size() < capacity_)
+    return samples_.empty()
+        || (samples_.size() < limits_.capacity
+            && memory_.bytes() + memory_.bytesOf(sample) <= limits_.memory);
+}
+
+
+void ReplayBuffer::remove(std::size_t place)
+{
+    memory_.remove(samples_[place]);
+    if (policy_ == Policy::fifo)
     {
-        samples_.push_back(std::move(sample));
-    }
-    else if (policy_ == Policy::fifo)
-    {
-        samples_[oldest_] = std::move(sample);
-        oldest_ = (oldest_ + 1) % capacity_;
+        samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(place));
     }
     else
     {
-        const std::size_t place = below(static_cast<std::size_t>(nSeen_));
-        if (place < capacity_)
+        samples_[place] = std::move(samples_.back());
+        samples_.pop_back();
+    }
+}
+
+
+void ReplayBuffer::add(Sample sample)
+{
+    ++nSeen_;
+    if (policy_ == Policy::fifo)
+    {
+        while (!hasRoomFor(sample))
         {
-            samples_[place] = std::move(sample);
+            remove(0);
         }
     }
+    else if (!hasRoomFor(sample))
+    {
+        const std::size_t place = below(static_cast<std::size_t>(nSeen_));
+        if (place >= samples_.size())
+        {
+            return;
+        }
+        memory_.remove(samples_[place]);
+        memory_.add(sample);
+        std::swap(samples_[place], sample);
+
+        while (samples_.size() > 1 && memory_.bytes() > limits_.memory)
+        {
+            remove(below(samples_.size()));
+        }
+        return;
+    }
+    memory_.add(sample);
+    samples_.push_back(std::move(sample));
 }
 
 
@@ -70,7 +203,7 @@ std::vector<Sample> ReplayBuffer::draw(int n)
     drawn.reserve(n);
     for (int i = 0; i < n; ++i)
     {
-        drawn.push_back(at(below(samples_.size())));
+        drawn.push_back(samples_[below(samples_.size())]);
     }
     return drawn;
 }
@@ -79,42 +212,43 @@ std::vector<Sample> ReplayBuffer::draw(int n)
 StateTree ReplayBuffer::saveState() const
 {
     std::vector<std::int64_t> ids;
-    std::vector<double> times;
-    for (std::size_t i = 0; i < samples_.size(); ++i)
+    for (const Sample& sample : samples_)
     {
-        ids.push_back(at(i).id);
-        times.push_back(at(i).time);
+        ids.push_back(sample.id);
     }
     std::ostringstream generator;
     generator << generator_;
 
     StateTree state;
     state.put("id", ids);
-    state.put("time", times);
     state.putInt("nSeen", nSeen_);
     state.putText("generator", generator.str());
     return state;
 }
 
 
-StateTree ReplayBuffer::saveValues
-(
-    std::int64_t nRows,
-    int nInputColumns,
-    std::int64_t nCells,
-    int nTargetColumns,
-    Precision precision
-) const
+StateTree ReplayBuffer::saveValues() const
 {
     StateTree values;
+    MeshArchive meshes;
+    std::vector<double> times;
+    std::vector<std::int64_t> meshNumbers;
     for (std::size_t i = 0; i < samples_.size(); ++i)
     {
+        const Sample& sample = samples_[i];
+        const MeshGraph& graph = *sample.mesh.graph;
         const std::string name = std::to_string(i);
         values.putArray("input/" + name,
-            slotArray(at(i).input, realType(precision), nRows, nInputColumns));
+            slotArray(sample.input, realType(precision_), graph.nNodes(), nInputColumns_));
         values.putArray("target/" + name,
-            slotArray(at(i).target, realType(precision), nCells, nTargetColumns));
+            slotArray(sample.target, realType(precision_), graph.nCells(), nTargetColumns_));
+        values.put("features/" + name, sample.features);
+        times.push_back(sample.time);
+        meshNumbers.push_back(meshes.add(sample.mesh));
     }
+    values.put("time", times);
+    values.put("mesh", meshNumbers);
+    values.putTree("meshes", meshes.save());
     return values;
 }
 
@@ -123,12 +257,10 @@ void ReplayBuffer::load
 (
     const StateTree& state,
     const StateTree* values,
-    const MeshState& mesh,
-    SlotPool& inputs,
-    SlotPool& targets
+    const MeshState& present
 )
 {
-    ReplayBuffer loaded(capacity_, policy_, 0);
+    ReplayBuffer loaded(limits_, policy_, 0, nInputColumns_, nTargetColumns_, precision_);
     loaded.nSeen_ = state.getInt("nSeen");
     std::istringstream generator(state.getText("generator"));
     if (!(generator >> loaded.generator_))
@@ -140,38 +272,48 @@ void ReplayBuffer::load
     {
         const std::vector<std::int64_t> ids = state.get<std::int64_t>("id");
         std::vector<double> times(ids.size());
-        state.get("time", Span<double>(times));
+        std::vector<std::int64_t> meshNumbers(ids.size());
+        values->get("time", Span<double>(times));
+        values->get("mesh", Span<std::int64_t>(meshNumbers));
+        const MeshArchive meshes = MeshArchive::load(values->subTree("meshes"), present);
 
         std::vector<std::size_t> kept(ids.size());
-        for (std::size_t i = 0; i < kept.size(); ++i)
+        std::iota(kept.begin(), kept.end(), 0);
+        const std::size_t capacity = limits_.capacity;
+        if (kept.size() > capacity && policy_ == Policy::fifo)
         {
-            kept[i] = i;
+            kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(capacity));
         }
-        if (kept.size() > capacity_ && policy_ == Policy::fifo)
+        else if (kept.size() > capacity)
         {
-            kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(capacity_));
-        }
-        else if (kept.size() > capacity_)
-        {
-            for (std::size_t i = 0; i < capacity_; ++i)
+            for (std::size_t i = 0; i < capacity; ++i)
             {
                 std::swap(kept[i], kept[i + loaded.below(kept.size() - i)]);
             }
-            kept.resize(capacity_);
+            kept.resize(capacity);
         }
 
+        // A pool per size of a mesh
+        std::map<std::size_t, SlotPool> pools;
+        const auto read = [&](const std::string& name, std::int64_t nRows, int nColumns)
+        {
+            const std::size_t bytes =
+                static_cast<std::size_t>(nRows)*nColumns*bytesOf(precision_);
+            return slotFrom(*values, name, realType(precision_),
+                pools.try_emplace(bytes, bytes).first->second);
+        };
         for (const std::size_t i : kept)
         {
             const std::string name = std::to_string(i);
-            const StateTree::Type type = values->getArray("input/" + name).type;
-            loaded.samples_.push_back
-            ({
-                ids[i],
-                times[i],
-                mesh,
-                slotFrom(*values, "input/" + name, type, inputs),
-                slotFrom(*values, "target/" + name, type, targets)
-            });
+            Sample sample;
+            sample.id = ids[i];
+            sample.time = times[i];
+            sample.mesh = meshes.at(meshNumbers[i]);
+            sample.input = read("input/" + name, sample.mesh.graph->nNodes(), nInputColumns_);
+            sample.target = read("target/" + name, sample.mesh.graph->nCells(), nTargetColumns_);
+            sample.features = values->get<double>("features/" + name);
+            loaded.memory_.add(sample);
+            loaded.samples_.push_back(std::move(sample));
         }
     }
     *this = std::move(loaded);

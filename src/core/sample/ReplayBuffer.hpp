@@ -5,22 +5,62 @@
 #include "base/StateTree.hpp"
 #include "sample/Sample.hpp"
 
+#include <cstddef>
+#include <deque>
+#include <limits>
 #include <random>
+#include <unordered_map>
 #include <vector>
 
 namespace inSitu
 {
 
-//- Completed samples to draw from. fifo keeps the newest capacity samples; reservoir
-//  keeps each sample seen so far with equal probability (Vitter's algorithm R). Owns its
-//  generator: the same seed and samples give the same contents and draws.
+//- Bytes of samples, of which several may share one mesh
+class SampleMemory
+{
+public:
+
+    //- bytesPerRow: of the values of a row of the input, of a cell of the target
+    SampleMemory(std::size_t bytesPerRow, std::size_t bytesPerCell);
+
+    void add(const Sample& sample);
+    void remove(const Sample& sample);
+
+    std::size_t bytes() const { return bytes_; }
+
+    //- What the sample would add
+    std::size_t bytesOf(const Sample& sample) const;
+
+private:
+
+    std::size_t values(const Sample& sample) const;
+
+    std::size_t bytesPerRow_;
+    std::size_t bytesPerCell_;
+    std::size_t bytes_ = 0;
+    std::unordered_map<const void*, std::size_t> users_;    // samples that hold a part of a mesh
+};
+
+
+//- Completed samples to draw from, each on its own mesh. fifo keeps the newest capacity
+//  samples; reservoir keeps each sample seen so far with equal probability (Vitter's algorithm
+//  R). Where memory is the limit, fifo gives up its oldest samples, reservoir some at random.
+//  Owns its generator: the same seed and samples give the same contents and draws.
 class ReplayBuffer
 {
 public:
 
     enum class Policy { fifo, reservoir };
 
-    ReplayBuffer(std::size_t capacity, Policy policy, std::uint64_t seed);
+    struct Limits
+    {
+        std::size_t capacity = 256;     //!< samples
+        std::size_t memory = std::numeric_limits<std::size_t>::max();   //!< bytes
+    };
+
+    //- nInputColumns and nTargetColumns of the working precision make up a sample
+    ReplayBuffer(Limits limits, Policy policy, std::uint64_t seed, int nInputColumns,
+        int nTargetColumns, Precision precision);
 
     void add(Sample sample);
 
@@ -29,39 +69,43 @@ public:
     std::vector<Sample> draw(int n);
 
     std::size_t size() const { return samples_.size(); }
-    std::size_t capacity() const { return capacity_; }
+    const Limits& limits() const { return limits_; }
     std::int64_t nSeen() const { return nSeen_; }
 
-    //- In no order that means anything
-    const std::vector<Sample>& samples() const { return samples_; }
+    //- Of the samples and of the meshes that they keep
+    std::size_t bytes() const { return memory_.bytes(); }
 
-    //- Order, counters and generator; the values of the samples go into a tree of their own,
-    //  sharing memory with the slots
+    //- fifo: oldest first; reservoir: in no order that means anything
+    const std::deque<Sample>& samples() const { return samples_; }
+
+    //- Order, counters and generator; the values of the samples go with their meshes into a
+    //  tree of their own, sharing memory with the slots
     StateTree saveState() const;
-    StateTree saveValues(std::int64_t nRows, int nInputColumns, std::int64_t nCells,
-        int nTargetColumns, Precision precision) const;
+    StateTree saveValues() const;
 
     //- values == nullptr: the contents were left out of the checkpoint, counters and
     //  generator resume and the buffer fills again. With the same capacity and policy what
     //  follows is bit for bit as if nothing had happened; a smaller fifo keeps its newest
-    //  samples, a smaller reservoir a random choice. Throws Error, leaving the buffer as it
-    //  was, if an entry is missing or has another size than the slots.
-    void load(const StateTree& state, const StateTree* values, const MeshState& mesh,
-        SlotPool& inputs, SlotPool& targets);
+    //  samples, a smaller reservoir a random choice. Meshes that equal present are shared with
+    //  it. Throws Error, leaving the buffer as it was, if an entry is missing or does not fit
+    //  its mesh.
+    void load(const StateTree& state, const StateTree* values, const MeshState& present);
 
 private:
 
     std::size_t below(std::size_t n);
+    bool hasRoomFor(const Sample& sample) const;
+    void remove(std::size_t place);
 
-    //- Sample of a given age in the order of arrival (fifo), or in its place (reservoir)
-    const Sample& at(std::size_t i) const { return samples_[(oldest_ + i) % samples_.size()]; }
-
-    std::size_t capacity_;
+    Limits limits_;
     Policy policy_;
+    int nInputColumns_;
+    int nTargetColumns_;
+    Precision precision_;
     std::mt19937_64 generator_;
     std::int64_t nSeen_ = 0;
-    std::vector<Sample> samples_;
-    std::size_t oldest_ = 0;    // fifo: next to be replaced, once the buffer is full
+    std::deque<Sample> samples_;
+    SampleMemory memory_;
 };
 
 }

@@ -7,20 +7,41 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace inSitu
 {
 
 //- The state of the mesh that a snapshot was taken on. Immutable and shared: a sample
-//  keeps its own alive after the mesh has changed.
+//  keeps its own alive after the mesh has changed. What did not change is the same object.
 struct MeshState
 {
     std::shared_ptr<const MeshGraph> graph;
+
+    //- The part of the graph that follows from the topology alone, the same object as long as that
+    //  is the same; null: all of it does
+    std::shared_ptr<const MeshGraph> inner;
+
     std::shared_ptr<const MeshGeometry> geometry;
 
     //- Static node features [nNodes, nStaticColumns]: kind one-hot {cell, wall, other patch}
     //  and, per input field, 1 on rows whose patch fixes its value
     std::shared_ptr<const std::vector<float>> staticFeatures;
+
+    //- [nCells] 1 inside the zone of the loss, 0 outside; null: all cells
+    std::shared_ptr<const std::vector<double>> cellMask;
+
+    //- Identity of the rows: the same address, the same cells and faces
+    const MeshGraph* rows() const { return inner ? inner.get() : graph.get(); }
+
+    //- The same objects, not only equal ones
+    bool operator==(const MeshState& other) const
+    {
+        return graph == other.graph && geometry == other.geometry
+            && staticFeatures == other.staticFeatures && cellMask == other.cellMask;
+    }
+
+    bool operator!=(const MeshState& other) const { return !(*this == other); }
 };
 
 
@@ -29,6 +50,7 @@ struct Snapshot
 {
     double time = 0;                //!< s
     std::int64_t timeIndex = 0;
+    double deltaT = 0;              //!< the solver's step up to this time, s
     MeshState mesh;
     SlotPool::Handle input;         //!< [nRows, nInputColumns] of the working precision, less
                                     //!< the references
@@ -45,6 +67,7 @@ struct Sample
     MeshState mesh;
     SlotPool::Handle input;         //!< as in Snapshot
     SlotPool::Handle target;        //!< [nCells, nTargetColumns] of the working precision
+    std::vector<double> features;   //!< one value per column that is the same in all rows
 };
 
 }

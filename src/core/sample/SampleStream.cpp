@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sample/SampleStream.hpp"
 
+#include "base/Error.hpp"
+
 #include <algorithm>
 
 namespace inSitu
@@ -23,49 +25,78 @@ Span<T> spanOf(const SlotPool::Handle& slot, std::int64_t nRows, int nColumns)
 }
 
 
-SampleStream::SampleStream(Layout layout, int horizon, bool increment, Precision precision)
+const std::vector<std::string>& SampleStream::featureNames()
+{
+    static const std::vector<std::string> names{"deltaT"};
+    return names;
+}
+
+
+SampleStream::SampleStream(Layout layout, const MeshState& mesh)
 :
     layout_(std::move(layout)),
-    increment_(increment),
-    precision_(precision),
-    inputs_(bytesOfRows(layout_.nRows, layout_.input.nColumns, bytesOf(precision))),
-    targets_(bytesOfRows(layout_.nCells, layout_.target.nColumns, bytesOf(precision))),
-    rawTargets_(bytesOfRows(layout_.nCells, layout_.target.nColumns, sizeof(double))),
-    pending_(horizon, increment, layout_.target.nColumns, precision),
+    mesh_(mesh),
+    pending_(layout_.horizon, layout_.increment, layout_.target.nColumns, layout_.precision),
     noReference_(layout_.target.nColumns, 0.0)
-{}
+{
+    makeSlots();
+}
+
+
+// The pools of a mesh of the same size stay
+void SampleStream::makeSlots()
+{
+    const auto fit = [](std::optional<SlotPool>& pool, std::size_t bytes)
+    {
+        if (!pool || pool->bytes() != bytes)
+        {
+            pool.emplace(bytes);
+        }
+    };
+    const int size = bytesOf(layout_.precision);
+    fit(inputs_, bytesOfRows(nRows(), layout_.input.nColumns, size));
+    fit(targets_, bytesOfRows(nCells(), layout_.target.nColumns, size));
+    fit(rawTargets_, bytesOfRows(nCells(), layout_.target.nColumns, sizeof(double)));
+}
 
 
 std::size_t SampleStream::bytesPerSample() const
 {
-    return inputs_.bytes() + targets_.bytes();
+    return inputs_->bytes() + targets_->bytes();
+}
+
+
+std::size_t SampleStream::bytesPerPending() const
+{
+    return inputs_->bytes() + rawTargets_->bytes();
 }
 
 
 template<class Scalar>
 void SampleStream::fixReferences(const std::vector<FieldView<Scalar>>& views, const Comm& comm)
 {
+    double nCellsGlobal = static_cast<double>(nCells());
+    comm.sum(Span<double>(&nCellsGlobal, 1));
+
     const auto means = [&](const RowLayout& layout)
     {
         std::vector<double> sums = columnSums(layout, views);
         comm.sum(Span<double>(sums));
         for (double& sum : sums)
         {
-            sum /= static_cast<double>(layout_.nCellsGlobal);
+            sum /= nCellsGlobal;
         }
         return sums;
     };
     inputReference_ = means(layout_.input);
-    targetReference_ = increment_ ? noReference_ : means(layout_.target);
+    targetReference_ = layout_.increment ? noReference_ : means(layout_.target);
 }
 
 
 template<class Scalar>
 SampleStream::Taken SampleStream::take
 (
-    double time,
-    std::int64_t timeIndex,
-    const MeshState& mesh,
+    const Instant& now,
     const std::vector<FieldView<Scalar>>& views,
     const Comm& comm
 )
@@ -77,17 +108,18 @@ SampleStream::Taken SampleStream::take
     }
 
     Taken taken;
-    Snapshot snapshot{time, timeIndex, mesh, inputs_.acquire(), rawTargets_.acquire()};
+    Snapshot snapshot
+        {now.time, now.timeIndex, now.deltaT, mesh_, inputs_->acquire(), rawTargets_->acquire()};
 
-    taken.fault = precision_ == Precision::float32
+    taken.fault = layout_.precision == Precision::float32
       ? gatherRows(layout_.input, views, Span<const double>(inputReference_),
-            spanOf<float>(snapshot.input, layout_.nRows, layout_.input.nColumns))
+            spanOf<float>(snapshot.input, nRows(), layout_.input.nColumns))
       : gatherRows(layout_.input, views, Span<const double>(inputReference_),
-            spanOf<double>(snapshot.input, layout_.nRows, layout_.input.nColumns));
+            spanOf<double>(snapshot.input, nRows(), layout_.input.nColumns));
     if (taken.fault.field < 0)
     {
         taken.fault = gatherRows(layout_.target, views, Span<const double>(noReference_),
-            spanOf<double>(snapshot.target, layout_.nCells, layout_.target.nColumns));
+            spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
     }
     if (taken.fault.field >= 0)
     {
@@ -99,18 +131,39 @@ SampleStream::Taken SampleStream::take
         return taken;
     }
 
-    const SlotPool::Handle valueNow = snapshot.target;
-    const SlotPool::Handle valueThen =
-        pending_.snapshots().empty() ? valueNow : pending_.snapshots().front().target;
-
-    std::optional<Sample> sample =
-        pending_.push(std::move(snapshot), Span<const double>(targetReference_), targets_);
-    if (sample)
-    {
-        sample->id = nSamples_++;
-        taken.completed = Completed{std::move(*sample), valueThen, valueNow};
-    }
+    taken.kept = pending_.push(std::move(snapshot), maxWaiting_);
     return taken;
+}
+
+
+std::optional<PendingInputs::Completed> SampleStream::next()
+{
+    std::optional<PendingInputs::Completed> completed =
+        pending_.next(Span<const double>(targetReference_), *targets_);
+    if (completed)
+    {
+        Sample& sample = completed->sample;
+        sample.id = nSamples_++;
+        sample.features.assign(layout_.features.size(), completed->deltaT);
+    }
+    return completed;
+}
+
+
+int SampleStream::setTopology
+(
+    const MeshState& mesh,
+    const std::vector<PendingInputs::Values>& pending
+)
+{
+    mesh_ = mesh;
+    makeSlots();
+    if (pending.empty())
+    {
+        return drop();
+    }
+    pending_.carryOver(mesh_, pending, *inputs_, *rawTargets_);
+    return 0;
 }
 
 
@@ -120,24 +173,28 @@ StateTree SampleStream::save() const
     state.put("inputReference", inputReference_);
     state.put("targetReference", targetReference_);
     state.putInt("samples", nSamples_);
-    state.putTree("pending",
-        pending_.save(layout_.nRows, layout_.input.nColumns, layout_.nCells));
+    state.putTree("pending", pending_.save(layout_.input.nColumns, mesh_));
     return state;
 }
 
 
-void SampleStream::load(const StateTree& state, const MeshState& mesh)
+int SampleStream::load(const StateTree& state, bool continuous)
 {
     inputReference_ = state.get<double>("inputReference");
     targetReference_ = state.get<double>("targetReference");
     nSamples_ = state.getInt("samples");
-    pending_.load(state.subTree("pending"), mesh, inputs_, rawTargets_);
+    if (!continuous)
+    {
+        return static_cast<int>(state.getArray("pending/time").count());
+    }
+    pending_.load(state.subTree("pending"), mesh_, *inputs_, *rawTargets_);
+    return 0;
 }
 
 
-template SampleStream::Taken SampleStream::take(double, std::int64_t, const MeshState&,
+template SampleStream::Taken SampleStream::take(const Instant&,
     const std::vector<FieldView<float>>&, const Comm&);
-template SampleStream::Taken SampleStream::take(double, std::int64_t, const MeshState&,
+template SampleStream::Taken SampleStream::take(const Instant&,
     const std::vector<FieldView<double>>&, const Comm&);
 
 }

@@ -4,7 +4,9 @@
 #include "base/Comm.hpp"
 #include "buffer/Gather.hpp"
 #include "sample/PendingInputs.hpp"
+#include "sample/TrainingCase.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +14,7 @@
 namespace inSitu
 {
 
-//- Fields in, samples out: gathers a snapshot each step and gives back the sample that it
+//- Fields in, samples out: gathers a snapshot each step and gives back the samples that it
 //  completes. Holds the references, one per column, fixed at the first snapshot as the
 //  global mean of the cells: a pressure of 1e5 ± 1 keeps its digits in float32.
 class SampleStream
@@ -23,38 +25,48 @@ public:
     {
         RowLayout input;        //!< cells, and boundary rows if the graph has them
         RowLayout target;       //!< cells only
-        std::int64_t nCells = 0;
-        std::int64_t nRows = 0;         //!< of the input
-        std::int64_t nCellsGlobal = 0;
+        std::vector<std::string> features;  //!< some of featureNames()
+        Horizon horizon;
+        bool increment = true;
+        Precision precision = Precision::float32;
     };
 
-    SampleStream(Layout layout, int horizon, bool increment, Precision precision);
+    //- What can stand in Layout::features. "deltaT": s from the input to its target; with a
+    //  horizon of no steps the solver's step.
+    static const std::vector<std::string>& featureNames();
 
-    struct Completed
-    {
-        Sample sample;
-
-        //- Target fields at the input's time and at the target's [nCells, nTargets] double
-        SlotPool::Handle valueThen;
-        SlotPool::Handle valueNow;
-    };
+    SampleStream(Layout layout, const MeshState& mesh);
 
     struct Taken
     {
-        NonFinite fault;                //!< field >= 0: nothing was taken
-        std::optional<Completed> completed;
+        NonFinite fault;        //!< field >= 0: nothing was taken
+        bool kept = true;       //!< false: no room for it to wait as an input
     };
 
-    //- Scalar: float or double. Allocates nothing once the horizon is filled. Collective.
+    //- The fields on the mesh now. Scalar: float or double. Allocates nothing once the horizon is
+    //  filled. Collective.
     template<class Scalar>
-    Taken take(double time, std::int64_t timeIndex, const MeshState& mesh,
-        const std::vector<FieldView<Scalar>>& views, const Comm& comm);
+    Taken take(const Instant& now, const std::vector<FieldView<Scalar>>& views, const Comm& comm);
+
+    //- The oldest sample that the last take() completed; call until there is none
+    std::optional<PendingInputs::Completed> next();
 
     //- Forget the snapshots that wait for a target; returns how many were lost
     int drop() { return pending_.drop(); }
 
+    //- The points have moved: later snapshots are taken on mesh, which has the same graph
+    void setGeometry(const MeshState& mesh) { mesh_ = mesh; }
+
+    //- Another graph: what waits goes on there with these values (see PendingInputs), or is
+    //  forgotten if there are none. Returns how many were lost.
+    int setTopology(const MeshState& mesh, const std::vector<PendingInputs::Values>& pending);
+
+    const MeshState& mesh() const { return mesh_; }
+    const std::vector<Snapshot>& pending() const { return pending_.snapshots(); }
     const Layout& layout() const { return layout_; }
-    Precision precision() const { return precision_; }
+    std::int64_t nRows() const { return mesh_.graph->nNodes(); }
+    std::int64_t nCells() const { return mesh_.graph->nCells(); }
+
     const std::vector<double>& inputReference() const { return inputReference_; }
 
     //- Zeros for increments
@@ -62,27 +74,34 @@ public:
 
     std::int64_t nSamples() const { return nSamples_; }
 
-    //- Bytes of one completed sample
+    //- Bytes of the values of one completed sample, and of one that waits, on the mesh now
     std::size_t bytesPerSample() const;
+    std::size_t bytesPerPending() const;
 
-    SlotPool& inputSlots() { return inputs_; }
-    SlotPool& targetSlots() { return targets_; }
+    //- At most so many snapshots wait for their target; later ones complete them, but are not
+    //  inputs themselves
+    void setMaxWaiting(std::size_t number) { maxWaiting_ = number; }
 
     StateTree save() const;
-    void load(const StateTree& state, const MeshState& mesh);
+
+    //- continuous: the state belongs to the start time and to the mesh now; otherwise what
+    //  waited is lost, and its number returned
+    int load(const StateTree& state, bool continuous);
 
 private:
 
     template<class Scalar>
     void fixReferences(const std::vector<FieldView<Scalar>>& views, const Comm& comm);
 
+    void makeSlots();
+
     Layout layout_;
-    bool increment_;
-    Precision precision_;
-    SlotPool inputs_;
-    SlotPool targets_;
-    SlotPool rawTargets_;
+    MeshState mesh_;
+    std::optional<SlotPool> inputs_;
+    std::optional<SlotPool> targets_;
+    std::optional<SlotPool> rawTargets_;
     PendingInputs pending_;
+    std::size_t maxWaiting_ = std::numeric_limits<std::size_t>::max();
     std::vector<double> inputReference_;
     std::vector<double> targetReference_;
     std::vector<double> noReference_;       // of the raw target values

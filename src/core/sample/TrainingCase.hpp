@@ -12,24 +12,32 @@
 namespace inSitu
 {
 
-//- What the case is made of, known at the first execution
-struct TrainingCase
+//- When an execution takes place
+struct Instant
 {
-    MeshState mesh;
-    std::vector<FieldSpec> fields;      //!< all that take part; views come in this order
-    std::vector<int> inputs;            //!< indices into fields
-    std::vector<int> targets;
+    double time = 0;                    //!< s
+    std::int64_t timeIndex = 0;
+    double deltaT = 0;                  //!< the solver's step up to this time, s
+};
 
-    //- [nCells] 1 inside the cellZone, 0 outside; empty: all cells
-    std::vector<double> cellMask;
 
-    //- What must be equal for a checkpoint to fit: a hash of owner, neighbour and patches,
-    //  and a text for messages. Points are compared by tolerance.
-    std::string topologyFingerprint;
-    std::string topologyText;           //!< "2480 cells, 4836 internal faces, patches …"
+//- The mesh at one time
+struct CaseMesh
+{
+    MeshState state;
+    std::string text;                   //!< "2480 cells, 4836 internal faces, patches …"
 
     //- Where a row of the graph lies, for messages: "cell 17", "patch inlet face 3"
     std::function<std::string(std::int64_t row)> placeOfRow;
+};
+
+
+//- What the case is made of, known at the first execution
+struct TrainingCase
+{
+    std::vector<FieldSpec> fields;      //!< all that take part; views come in this order
+    std::vector<int> inputs;            //!< indices into fields
+    std::vector<int> targets;
 
     //- Names of the columns of MeshState::staticFeatures
     std::vector<std::string> staticColumns;
@@ -39,6 +47,15 @@ struct TrainingCase
     std::string stableFolder;           //!< postProcessing/<name>
     double startTime = 0;               //!< s
     double timeTolerance = 1e-9;        //!< s; names of time folders are rounded
+
+    //- The mesh may move or change during the run: then the one of an older checkpoint is
+    //  another one than that of the start time
+    bool meshMayChange = false;
+
+    //- Points of a checkpoint and of the mesh that is read again may differ by the rounding of
+    //  the points' file: relative to their size
+    double pointRounding = 0;
+
     bool exactRestart = true;           //!< the solver restarts bit for bit (binary fields)
 };
 

@@ -2,6 +2,7 @@
 #include "train/BatchAssembler.hpp"
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 #include "model/FlatModel.hpp"
 #include "train/FixedChunks.hpp"
 
@@ -30,55 +31,96 @@ void normalise(ThreadPool& pool, const Value* values, std::int64_t nRows, int nC
     });
 }
 
+
+//- Describe the first entry by which two tensors differ; empty: none
+std::string difference(const std::string& cache, const at::Tensor& held, const at::Tensor& fresh)
+{
+    if (held.sizes() != fresh.sizes())
+    {
+        return cache + ": other sizes than a fresh build";
+    }
+    const at::Tensor places = at::nonzero(held != fresh);
+    if (places.size(0) == 0)
+    {
+        return {};
+    }
+    std::string text = cache + ": entry";
+    at::Tensor here = held, there = fresh;
+    for (std::int64_t d = 0; d < places.size(1); ++d)
+    {
+        const auto i = places[0][d].item<std::int64_t>();
+        text += ' ' + std::to_string(i);
+        here = here[i];
+        there = there[i];
+    }
+    return text + " is " + numberText(here.item<double>()) + ", a fresh build gives "
+        + numberText(there.item<double>());
+}
+
 }
 
 
-BatchAssembler::BatchAssembler(int nInputColumns, int nStaticColumns, int nTargetColumns,
-    double edgeScale, Precision precision, ThreadPool& pool)
+BatchAssembler::BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count)
 :
-    nInputColumns_(nInputColumns),
-    nStaticColumns_(nStaticColumns),
-    nTargetColumns_(nTargetColumns),
-    edgeScale_(edgeScale),
-    precision_(precision),
-    pool_(pool)
+    layout_(layout),
+    pool_(pool),
+    edges_("edgeFeatures", count),
+    single_("nodeFeatures", count),
+    several_("batchNodeFeatures", count)
 {}
 
 
-GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Scaling& scaling)
+std::int64_t BatchAssembler::width() const
+{
+    return layout_.nInputColumns + layout_.nFeatures + layout_.nStaticColumns;
+}
+
+
+GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Normaliser& normaliser)
 {
     const MeshState& mesh = samples.front().mesh;
     for (const Sample& sample : samples)
     {
-        if (sample.mesh.graph != mesh.graph || sample.mesh.geometry != mesh.geometry
-         || sample.mesh.staticFeatures != mesh.staticFeatures)
+        if (sample.mesh != mesh)
         {
-            throw Error("samples of different meshes in one batch are not supported yet; "
-                "use batchSize 1");
+            throw Error("the samples of one batch are on different meshes");
+        }
+        if (sample.features.size() != static_cast<std::size_t>(layout_.nFeatures))
+        {
+            throw Error("a sample has " + std::to_string(sample.features.size())
+                + " features, the model " + std::to_string(layout_.nFeatures));
         }
     }
 
     const auto batchSize = static_cast<std::int64_t>(samples.size());
     const std::int64_t nNodes = mesh.graph->nNodes();
-    const std::int64_t width = nInputColumns_ + nStaticColumns_;
+    const Scaling scaling = normaliser.input();
 
-    const at::Tensor& nodes = (batchSize == 1 ? single_ : several_).get(
-        NodeKey{mesh.graph, mesh.staticFeatures, batchSize},
-        [&] { return makeNodes(mesh, batchSize); });
+    const NodeKey nodeKey{mesh.graph, mesh.staticFeatures, batchSize};
+    const at::Tensor& nodes =
+        (batchSize == 1 ? single_ : several_).get(nodeKey, [&] { return makeNodes(nodeKey); });
     AT_DISPATCH_FLOATING_TYPES(nodes.scalar_type(), "normaliseInputs", [&]
     {
         auto* out = nodes.mutable_data_ptr<scalar_t>();
         for (const Sample& sample : samples)
         {
             normalise(pool_, static_cast<const scalar_t*>(sample.input.get()), nNodes,
-                nInputColumns_, scaling, out, width);
-            out += nNodes*width;
+                layout_.nInputColumns, scaling, out, width());
+            out += nNodes*width();
         }
     });
+    for (std::int64_t b = 0; b < batchSize; ++b)
+    {
+        for (int f = 0; f < layout_.nFeatures; ++f)
+        {
+            const int c = layout_.nInputColumns + f;
+            nodes[b].select(1, c).fill_(
+                (samples[b].features[f] - scaling.shift[c])/scaling.scale[c]);
+        }
+    }
 
-    const at::Tensor& edges = edges_.get(EdgeKey{mesh.graph, mesh.geometry},
-        [&] { return makeEdges(mesh); });
-    return {mesh.graph, nodes, edges};
+    const EdgeKey edgeKey{mesh.graph, mesh.geometry, normaliser.edgeLength()};
+    return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};
 }
 
 
@@ -86,10 +128,11 @@ at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Sca
 {
     const auto batchSize = static_cast<std::int64_t>(samples.size());
     const std::int64_t nCells = samples.front().mesh.graph->nCells();
-    const std::vector<std::int64_t> sizes{batchSize, nCells, nTargetColumns_};
+    const int nColumns = layout_.nTargetColumns;
+    const std::vector<std::int64_t> sizes{batchSize, nCells, nColumns};
     if (!targets_.defined() || targets_.sizes() != at::IntArrayRef(sizes))
     {
-        targets_ = at::empty(sizes, scalarType(precision_));
+        targets_ = at::empty(sizes, scalarType(layout_.precision));
     }
 
     AT_DISPATCH_FLOATING_TYPES(targets_.scalar_type(), "normaliseTargets", [&]
@@ -98,43 +141,65 @@ at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Sca
         for (const Sample& sample : samples)
         {
             normalise(pool_, static_cast<const scalar_t*>(sample.target.get()), nCells,
-                nTargetColumns_, scaling, out, nTargetColumns_);
-            out += nCells*nTargetColumns_;
+                nColumns, scaling, out, nColumns);
+            out += nCells*nColumns;
         }
     });
     return targets_;
 }
 
 
-at::Tensor BatchAssembler::makeEdges(const MeshState& mesh) const
+at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
 {
-    std::vector<double> features = edgeFeatures(*mesh.graph, *mesh.geometry);
+    std::vector<double> features = edgeFeatures(*key.graph, *key.geometry);
     const at::Tensor raw = at::from_blob(features.data(),
-        {mesh.graph->nEdges(), mesh.geometry->nEdgeFeatures()}, at::kDouble);
-    return at::div(raw, edgeScale_).to(scalarType(precision_));
+        {key.graph->nEdges(), key.geometry->nEdgeFeatures()}, at::kDouble);
+    const at::Tensor scales = at::tensor(edgeScales(*key.geometry, key.length), at::kDouble);
+    return at::div(raw, scales).to(scalarType(layout_.precision));
 }
 
 
-at::Tensor BatchAssembler::makeNodes(const MeshState& mesh, std::int64_t batchSize) const
+at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
 {
-    const std::int64_t nNodes = mesh.graph->nNodes();
-    const std::size_t given = mesh.staticFeatures ? mesh.staticFeatures->size() : 0;
-    if (given != static_cast<std::size_t>(nNodes*nStaticColumns_))
+    const std::int64_t nNodes = key.graph->nNodes();
+    const std::int64_t nStatic = layout_.nStaticColumns;
+    const std::size_t given = key.staticFeatures ? key.staticFeatures->size() : 0;
+    if (given != static_cast<std::size_t>(nNodes*nStatic))
     {
         throw Error("the graph has " + std::to_string(nNodes) + " nodes and the model "
-            + std::to_string(nStaticColumns_) + " static columns, but the mesh state holds "
+            + std::to_string(nStatic) + " static columns, but the mesh state holds "
             + std::to_string(given) + " static values");
     }
 
-    at::Tensor nodes = at::zeros({batchSize, nNodes, nInputColumns_ + nStaticColumns_},
-        scalarType(precision_));
-    if (nStaticColumns_ > 0)
+    at::Tensor nodes = at::zeros({key.batchSize, nNodes, width()}, scalarType(layout_.precision));
+    if (nStatic > 0)
     {
-        nodes.narrow(2, nInputColumns_, nStaticColumns_).copy_(at::from_blob(
-            const_cast<float*>(mesh.staticFeatures->data()), {nNodes, nStaticColumns_},
-            at::kFloat));
+        nodes.narrow(2, width() - nStatic, nStatic).copy_(at::from_blob(
+            const_cast<float*>(key.staticFeatures->data()), {nNodes, nStatic}, at::kFloat));
     }
     return nodes;
+}
+
+
+std::string BatchAssembler::firstStaleEntry() const
+{
+    std::string text;
+    if (edges_.key())
+    {
+        text = difference(edges_.name(), *edges_.value(), makeEdges(*edges_.key()));
+    }
+    for (const NodeBuffer* buffer : {&single_, &several_})
+    {
+        if (text.empty() && buffer->key())
+        {
+            const std::int64_t first = width() - layout_.nStaticColumns;
+            const auto fixed = [&](const at::Tensor& nodes)
+                { return nodes.narrow(2, first, layout_.nStaticColumns); };
+            text = difference(buffer->name(), fixed(*buffer->value()),
+                fixed(makeNodes(*buffer->key())));
+        }
+    }
+    return text;
 }
 
 }

@@ -15,23 +15,34 @@ namespace inSitu
 
 //- Makes the model's tensors from samples. Buffers are reused: what a call returns is valid
 //  until the next call of the same function. Static parts (edge features, static columns)
-//  are built once per graph, geometry and static features, and not again.
+//  are built once per graph, geometry and static features, and not again until samples of
+//  another mesh are asked for.
 class BatchAssembler
 {
 public:
 
-    //- nInputColumns dynamic columns, nStaticColumns behind them; edge features are divided
-    //  by edgeScale
-    BatchAssembler(int nInputColumns, int nStaticColumns, int nTargetColumns, double edgeScale,
-        Precision precision, ThreadPool& pool);
+    struct Layout
+    {
+        int nInputColumns = 0;      //!< gathered ones
+        int nFeatures = 0;          //!< per-sample columns behind them
+        int nStaticColumns = 0;     //!< behind those
+        int nTargetColumns = 0;
+        Precision precision = Precision::float32;
+    };
 
-    //- Node row = [(input − shift)/scale, static columns]. Throws Error if the samples do
-    //  not share one graph, geometry and static features, or their columns are not those
-    //  of the trainer.
-    GraphBatch inputs(const std::vector<Sample>& samples, const Scaling& scaling);
+    BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count);
+
+    //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns]; edge features
+    //  are divided by the normaliser's edge length. Throws Error if the samples do not share one
+    //  mesh state, or their columns are not those of the trainer.
+    GraphBatch inputs(const std::vector<Sample>& samples, const Normaliser& normaliser);
 
     //- [B, nCells, nTargetColumns] (target − shift)/scale
     at::Tensor targets(const std::vector<Sample>& samples, const Scaling& scaling);
+
+    //- Compare what is held with a fresh build from the mesh it was built from. Empty if they
+    //  agree; otherwise the name of the cache and the first entry that differs.
+    std::string firstStaleEntry() const;
 
 private:
 
@@ -40,10 +51,16 @@ private:
     {
         std::shared_ptr<const MeshGraph> graph;
         std::shared_ptr<const MeshGeometry> geometry;
+        double length;
 
         bool operator==(const EdgeKey& other) const
         {
-            return graph == other.graph && geometry == other.geometry;
+            return graph == other.graph && geometry == other.geometry && length == other.length;
+        }
+
+        std::string changeFrom(const EdgeKey& before) const
+        {
+            return graph != before.graph ? "topology" : "geometry";
         }
     };
 
@@ -58,24 +75,27 @@ private:
             return graph == other.graph && staticFeatures == other.staticFeatures
                 && batchSize == other.batchSize;
         }
+
+        std::string changeFrom(const NodeKey& before) const
+        {
+            return graph != before.graph ? "topology"
+                : staticFeatures != before.staticFeatures ? "fields" : "configuration";
+        }
     };
 
     using NodeBuffer = Stamped<NodeKey, at::Tensor>;
 
-    at::Tensor makeEdges(const MeshState& mesh) const;
-    at::Tensor makeNodes(const MeshState& mesh, std::int64_t batchSize) const;
+    at::Tensor makeEdges(const EdgeKey& key) const;
+    at::Tensor makeNodes(const NodeKey& key) const;
+    std::int64_t width() const;
 
-    int nInputColumns_;
-    int nStaticColumns_;
-    int nTargetColumns_;
-    double edgeScale_;
-    Precision precision_;
+    Layout layout_;
     ThreadPool& pool_;
-    Stamped<EdgeKey, at::Tensor> edges_{"edgeTensor"};
+    Stamped<EdgeKey, at::Tensor> edges_;
 
     // Predictions come one by one between batches: neither evicts the other
-    NodeBuffer single_{"nodeTensor"};
-    NodeBuffer several_{"nodeTensors"};
+    NodeBuffer single_;
+    NodeBuffer several_;
     at::Tensor targets_;
 };
 

@@ -89,6 +89,13 @@ void GradientBuffer::add(const std::vector<at::Tensor>& gradients)
 }
 
 
+std::vector<at::Tensor> GradientBuffer::takeSum()
+{
+    count_ = 0;
+    return std::exchange(sums_, {});
+}
+
+
 std::vector<at::Tensor> GradientBuffer::takeMean()
 {
     for (at::Tensor& sum : sums_)
@@ -98,8 +105,7 @@ std::vector<at::Tensor> GradientBuffer::takeMean()
             sum.div_(static_cast<double>(count_));
         }
     }
-    count_ = 0;
-    return std::exchange(sums_, {});
+    return takeSum();
 }
 
 

@@ -42,7 +42,8 @@ public:
 
     std::int64_t count() const { return count_; }
 
-    //- Hand the mean over the passes out and start anew
+    //- Hand the sum, or the mean over the passes, out and start anew
+    std::vector<at::Tensor> takeSum();
     std::vector<at::Tensor> takeMean();
 
     StateTree save() const;

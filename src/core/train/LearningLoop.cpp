@@ -14,61 +14,70 @@ namespace inSitu
 namespace
 {
 
-SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase,
-    const Comm& comm)
+SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase)
 {
-    const MeshGraph& graph = *theCase.mesh.graph;
-    double nCellsGlobal = graph.nCells();
-    comm.sum(Span<double>(&nCellsGlobal, 1));
+    const ObjectConfig& object = settings.object;
 
     SampleStream::Layout layout;
-    layout.input =
-        RowLayout::of(theCase.fields, theCase.inputs, settings.object.graph.boundaryNodes);
+    layout.input = RowLayout::of(theCase.fields, theCase.inputs, object.graph.boundaryNodes);
     layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
-    layout.nCells = graph.nCells();
-    layout.nRows = graph.nNodes();
-    layout.nCellsGlobal = static_cast<std::int64_t>(nCellsGlobal);
+    layout.features = object.features;
+    layout.horizon.steps = static_cast<int>(object.horizon);
+    layout.horizon.seconds = object.horizonTime.value_or(0);
+    layout.increment = settings.increment();
+    layout.precision = settings.training.arithmetic();
+    return layout;
+}
+
+
+Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase)
+{
+    Normaliser::Layout layout;
+    layout.nInputColumns = stream.input.nColumns;
+    layout.nTargetColumns = stream.target.nColumns;
+    layout.nFeatures = static_cast<int>(stream.features.size());
+    layout.increment = stream.increment;
+    layout.targetField = fieldOfColumn(theCase.fields, theCase.targets);
+    layout.inputField = fieldOfColumn(theCase.fields, theCase.inputs);
     return layout;
 }
 
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream::Layout& stream)
+    const SampleStream& stream, CountBuild count)
 {
     TrainerLayout layout;
-    layout.shape.nNodeFeatures =
-        stream.input.nColumns + static_cast<int>(theCase.staticColumns.size());
-    layout.shape.nEdgeFeatures = theCase.mesh.geometry->nEdgeFeatures();
-    layout.shape.nOutputs = stream.target.nColumns;
-    layout.nInputColumns = stream.input.nColumns;
+    layout.nInputColumns = stream.layout().input.nColumns;
+    layout.nFeatures = static_cast<int>(stream.layout().features.size());
+    layout.shape.nNodeFeatures = layout.nInputColumns + layout.nFeatures
+        + static_cast<int>(theCase.staticColumns.size());
+    layout.shape.nEdgeFeatures = stream.mesh().geometry->nEdgeFeatures();
+    layout.shape.nOutputs = stream.layout().target.nColumns;
     layout.increment = settings.increment();
-    layout.edgeScale = meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
     layout.noise = settings.object.noise;
-    layout.cellMask = theCase.cellMask;
+    layout.countBuild = std::move(count);
     return layout;
 }
 
 
-// Samples that the memory allows, at most those asked for
-std::size_t affordable(const Settings& settings, std::size_t bytesPerSample)
+// Bytes that all samples may take
+std::size_t allowedMemory(const Settings& settings)
 {
     const std::size_t tenthOfNode =
         static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES))*sysconf(_SC_PAGESIZE)/10;
-    const std::size_t memory = settings.object.buffer.maxMemory > 0
+    return settings.object.buffer.maxMemory > 0
       ? static_cast<std::size_t>(settings.object.buffer.maxMemory*1048576)
       : tenthOfNode;
+}
 
-    const auto fitting = static_cast<std::int64_t>(memory/bytesPerSample);
-    const std::int64_t needed =
-        std::max(settings.training.batchSize, settings.object.buffer.watermark);
-    if (fitting < needed)
-    {
-        throw Error("buffer.maxMemory " + bytesText(memory) + " holds "
-            + std::to_string(fitting) + " samples of " + bytesText(bytesPerSample)
-            + ", but batchSize and watermark need " + std::to_string(needed)
-            + "; raise maxMemory or lower them");
-    }
-    return static_cast<std::size_t>(std::min(settings.object.buffer.capacity, fitting));
+
+// Mean edge of the first graph, over all ranks
+double edgeLength(const MeshState& mesh, const Comm& comm)
+{
+    const auto nEdges = static_cast<double>(mesh.graph->nEdges());
+    double sums[2] = {nEdges*meanEdgeLength(*mesh.graph, *mesh.geometry), nEdges};
+    comm.sum(Span<double>(sums, 2));
+    return sums[0] > 0 ? sums[0]/sums[1] : 1;
 }
 
 
@@ -103,13 +112,16 @@ LearningLoop::LearningLoop
 (
     const Settings& settings,
     const TrainingCase& theCase,
+    const CaseMesh& mesh,
     std::shared_ptr<Comm> comm,
     Profiler& profiler,
+    CountBuild count,
     Warn warn
 )
 :
     settings_(settings),
     case_(theCase),
+    mesh_(&mesh),
     comm_(std::move(comm)),
     profiler_(profiler),
     warn_(std::move(warn)),
@@ -118,58 +130,103 @@ LearningLoop::LearningLoop
     (
         settings.object.nThreads > 0 ? static_cast<int>(settings.object.nThreads) : availableCores()
     ),
-    stream_
-    (
-        streamLayout(settings, theCase, *comm_),
-        static_cast<int>(settings.object.horizon),
-        settings.increment(),
-        settings.training.arithmetic()
-    ),
+    stream_(streamLayout(settings, theCase), mesh.state),
     normaliser_
     (
-        Normaliser::Layout
-        {
-            stream_.layout().input.nColumns,
-            stream_.layout().target.nColumns,
-            settings.increment(),
-            fieldOfColumn(theCase.fields, theCase.targets),
-            fieldOfColumn(theCase.fields, theCase.inputs)
-        },
+        scalesLayout(stream_.layout(), theCase),
         settings.object.normaliser.memory,
         settings.object.normaliser.freezeAfter
     ),
     replay_
     (
-        affordable(settings, stream_.bytesPerSample()),
+        {static_cast<std::size_t>(settings.object.buffer.capacity), allowedMemory(settings)},
         settings.object.buffer.policy == "fifo"
       ? ReplayBuffer::Policy::fifo
       : ReplayBuffer::Policy::reservoir,
-        static_cast<std::uint64_t>(settings.training.seed)
+        static_cast<std::uint64_t>(settings.training.seed),
+        stream_.layout().input.nColumns,
+        stream_.layout().target.nColumns,
+        stream_.layout().precision
     ),
     trainer_
     (
         std::make_unique<Trainer>
         (
             settings.training,
-            trainerLayout(settings, theCase, stream_.layout()),
+            trainerLayout(settings, theCase, stream_, std::move(count)),
             comm_,
             pool_,
             profiler_
         )
     ),
-    skill_(fieldOfColumn(theCase.fields, theCase.targets), theCase.cellMask),
-    predicted_(stream_.layout().nCells*stream_.layout().target.nColumns),
-    baseline_(predicted_.size())
-{}
+    skill_(fieldOfColumn(theCase.fields, theCase.targets))
+{
+    normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
+    limitMemory();
+}
+
+
+// Half of the memory is for what waits for its target, if that is as much
+void LearningLoop::limitMemory()
+{
+    const ObjectConfig& object = settings_.object;
+    const std::size_t memory = replay_.limits().memory;
+    const auto require = [&](std::int64_t number, std::size_t bytes, const std::string& what,
+        const std::string& remedy)
+    {
+        if (static_cast<double>(number)*bytes > memory)
+        {
+            throw Error("buffer.maxMemory " + bytesText(memory) + " holds "
+                + std::to_string(memory/bytes) + " samples of " + bytesText(bytes) + ", but " + what
+                + " need " + std::to_string(number) + "; raise maxMemory or lower " + remedy);
+        }
+    };
+
+    const MeshState& mesh = stream_.mesh();
+    std::size_t perSample = stream_.bytesPerSample();
+    if (case_.meshMayChange)
+    {
+        perSample += mesh.graph->bytes() + mesh.geometry->bytes();
+    }
+    require(std::max(settings_.training.batchSize, object.buffer.watermark), perSample,
+        "batchSize and watermark", "them");
+    if (!object.horizonTime)
+    {
+        require(object.horizon, stream_.bytesPerPending(), "the inputs within the horizon", "it");
+    }
+    else
+    {
+        stream_.setMaxWaiting(std::max<std::size_t>(1, memory/2/stream_.bytesPerPending()));
+    }
+}
+
+
+void LearningLoop::setGeometry(const CaseMesh& mesh)
+{
+    mesh_ = &mesh;
+    stream_.setGeometry(mesh.state);
+}
+
+
+void LearningLoop::setTopology
+(
+    const CaseMesh& mesh,
+    const std::vector<PendingInputs::Values>& pending
+)
+{
+    mesh_ = &mesh;
+    nMapped_ += static_cast<std::int64_t>(pending.size());
+    const int lost = stream_.setTopology(mesh.state, pending);
+    if (lost > 0)
+    {
+        dropped_["topologyChange"] += lost;
+    }
+    limitMemory();
+}
 
 
 template<class Scalar>
-void LearningLoop::execute
-(
-    double time,
-    std::int64_t timeIndex,
-    const std::vector<FieldView<Scalar>>& views
-)
+void LearningLoop::execute(const Instant& now, const std::vector<FieldView<Scalar>>& views)
 {
     hasPrediction_ = false;
     ++executions_;
@@ -177,34 +234,44 @@ void LearningLoop::execute
     const SampleStream::Taken taken = [&]
     {
         ScopedTimer timer(profiler_, "gather");
-        return stream_.take(time, timeIndex, case_.mesh, views, *comm_);
+        return stream_.take(now, views, *comm_);
     }();
 
     if (taken.fault.field >= 0)
     {
-        const std::string what = "field " + case_.fields[taken.fault.field].name
+        leaveOut("field " + case_.fields[taken.fault.field].name
             + " is not finite, or too large for " + settings_.training.precision + ", in "
-            + case_.placeOfRow(taken.fault.row) + " at time " + numberText(time);
-        if (settings_.object.onNonFinite == "abort")
-        {
-            throw Error(what + ". If the solution has not diverged, 'precision float64' holds"
-                " larger values; 'onNonFinite skip' leaves such times out of the training");
-        }
-        ++dropped_["nonFinite"];
-        drop();
-        if (settings_.object.onNonFinite == "warn")
-        {
-            warn_(what + ": this time is left out of the training");
-        }
+            + mesh_->placeOfRow(taken.fault.row) + " at time " + numberText(now.time));
+        return;
     }
-    else if (taken.completed)
+    if (!taken.kept)
     {
-        learn(*taken.completed);
+        ++dropped_["memory"];
+    }
+    while (const std::optional<Completed> completed = stream_.next())
+    {
+        learn(*completed);
     }
 }
 
 
-void LearningLoop::learn(const SampleStream::Completed& completed)
+void LearningLoop::leaveOut(const std::string& message)
+{
+    if (settings_.object.onNonFinite == "abort")
+    {
+        throw Error(message + ". If the solution has not diverged, 'precision float64' holds"
+            " larger values; 'onNonFinite skip' leaves such times out of the training");
+    }
+    ++dropped_["nonFinite"];
+    drop();
+    if (settings_.object.onNonFinite == "warn")
+    {
+        warn_(message + ": this time is left out of the training");
+    }
+}
+
+
+void LearningLoop::learn(const Completed& completed)
 {
     test(completed);
     countInScales(completed);
@@ -213,15 +280,17 @@ void LearningLoop::learn(const SampleStream::Completed& completed)
 }
 
 
-void LearningLoop::test(const SampleStream::Completed& completed)
+void LearningLoop::test(const Completed& completed)
 {
     if (normaliser_.nSamples() == 0)
     {
         return;
     }
 
-    const std::int64_t nCells = stream_.layout().nCells;
+    const std::int64_t nCells = completed.sample.mesh.graph->nCells();
     const int nColumns = stream_.layout().target.nColumns;
+    predicted_.resize(static_cast<std::size_t>(nCells)*nColumns);
+    baseline_.resize(predicted_.size());
     const auto then = rowsOf<double>(completed.valueThen, nCells, nColumns);
     const auto now = rowsOf<double>(completed.valueNow, nCells, nColumns);
 
@@ -236,18 +305,20 @@ void LearningLoop::test(const SampleStream::Completed& completed)
     const std::vector<double>& reference = stream_.targetReference();
     const std::vector<double> mean = normaliser_.target().shift;
     const bool persistence = settings_.object.horizon > 0;
+    const auto& mask = completed.sample.mesh.cellMask;
     for (std::size_t i = 0; i < predicted_.size(); ++i)
     {
         const int column = static_cast<int>(i % nColumns);
         predicted_[i] += settings_.increment() ? then[i] : reference[column];
         baseline_[i] = persistence ? then[i] : mean[column] + reference[column];
     }
-    skill_.add(Span<const double>(predicted_), now, Span<const double>(baseline_), *comm_);
+    skill_.add(Span<const double>(predicted_), now, Span<const double>(baseline_),
+        mask ? Span<const double>(*mask) : Span<const double>(), *comm_);
     hasPrediction_ = true;
 }
 
 
-void LearningLoop::countInScales(const SampleStream::Completed& completed)
+void LearningLoop::countInScales(const Completed& completed)
 {
     ScopedTimer timer(profiler_, "normalise");
 
@@ -256,19 +327,21 @@ void LearningLoop::countInScales(const SampleStream::Completed& completed)
 
     normaliser_.setInputReference(stream_.inputReference());
     const SampleStream::Layout& layout = stream_.layout();
+    const std::int64_t nCells = completed.sample.mesh.graph->nCells();
     const auto add = [&](auto zero)
     {
         using Value = decltype(zero);
         normaliser_.add
         (
-            rowsOf<Value>(completed.sample.input, layout.nCells, layout.input.nColumns),
-            rowsOf<Value>(completed.sample.target, layout.nCells, layout.target.nColumns),
-            rowsOf<double>(completed.valueNow, layout.nCells, layout.target.nColumns),
-            layout.nCells,
+            rowsOf<Value>(completed.sample.input, nCells, layout.input.nColumns),
+            rowsOf<Value>(completed.sample.target, nCells, layout.target.nColumns),
+            rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns),
+            nCells,
+            Span<const double>(completed.sample.features),
             *comm_
         );
     };
-    stream_.precision() == Precision::float32 ? add(0.0f) : add(0.0);
+    layout.precision == Precision::float32 ? add(0.0f) : add(0.0);
 
     if (hadScales)
     {
@@ -301,18 +374,37 @@ void LearningLoop::train(const Sample& sample)
         learningRate_ = step.learningRate;
         if (!step.finite)
         {
-            ++dropped_["badStep"];
-            warn_("the loss, its gradient or the new weights are not finite: training step "
-                + std::to_string(trainer_->nSteps()) + " is left out; a lower"
-                " optimizer.learningRate or optimizer.maxGradNorm helps");
+            leaveOutStep();
             continue;
         }
+        badSteps_ = 0;
         lossSum_ += step.loss;
         ++lossCount_;
         if (step.updated)
         {
             gradientNorm_ = step.gradientNorm;
         }
+    }
+}
+
+
+void LearningLoop::leaveOutStep()
+{
+    ++dropped_["badStep"];
+    ++badSteps_;
+
+    const std::string message = "the loss, its gradient or the new weights are not finite: training"
+        " step " + std::to_string(trainer_->nSteps()) + " is left out; a lower"
+        " optimizer.learningRate or optimizer.maxGradNorm helps";
+    if (badSteps_ > settings_.object.maxBadSteps)
+    {
+        throw Error(message + ". It is the " + std::to_string(badSteps_)
+            + "th in a row (maxBadSteps " + std::to_string(settings_.object.maxBadSteps)
+            + "); the last checkpoint is good");
+    }
+    if (badSteps_ == 1)
+    {
+        warn_(message);
     }
 }
 
@@ -378,6 +470,7 @@ StateTree LearningLoop::save() const
 {
     StateTree state;
     state.putInt("executions", executions_);
+    state.putInt("badSteps", badSteps_);
     state.putDouble("lossSum", lossSum_);
     state.putInt("lossCount", lossCount_);
     state.putDouble("learningRate", learningRate_);
@@ -393,9 +486,7 @@ StateTree LearningLoop::save() const
 
 StateTree LearningLoop::saveReplay() const
 {
-    const SampleStream::Layout& layout = stream_.layout();
-    return replay_.saveValues(layout.nRows, layout.input.nColumns, layout.nCells,
-        layout.target.nColumns, stream_.precision());
+    return replay_.saveValues();
 }
 
 
@@ -410,25 +501,25 @@ std::vector<std::string> LearningLoop::load
     const std::vector<std::string> notes = trainer_->load(state.subTree("trainer"));
 
     executions_ = state.getInt("executions");
+    badSteps_ = state.getInt("badSteps");
     lossSum_ = state.getDouble("lossSum");
     lossCount_ = state.getInt("lossCount");
     learningRate_ = state.getDouble("learningRate");
     gradientNorm_ = state.getDouble("gradientNorm");
 
-    stream_.load(state.subTree("stream"), case_.mesh);
-    if (!continuous)
+    const int lost = stream_.load(state.subTree("stream"), continuous);
+    if (lost > 0)
     {
-        drop();
+        dropped_["gap"] += lost;
     }
     normaliser_.load(state.subTree("normaliser"));
-    replay_.load(state.subTree("replay"), replay, case_.mesh, stream_.inputSlots(),
-        stream_.targetSlots());
+    replay_.load(state.subTree("replay"), replay, stream_.mesh());
     skill_.load(state.subTree("skill"));
     return notes;
 }
 
 
-template void LearningLoop::execute(double, std::int64_t, const std::vector<FieldView<float>>&);
-template void LearningLoop::execute(double, std::int64_t, const std::vector<FieldView<double>>&);
+template void LearningLoop::execute(const Instant&, const std::vector<FieldView<float>>&);
+template void LearningLoop::execute(const Instant&, const std::vector<FieldView<double>>&);
 
 }

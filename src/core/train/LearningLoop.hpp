@@ -32,13 +32,22 @@ public:
 
     using Warn = std::function<void(const std::string&)>;
 
-    LearningLoop(const Settings& settings, const TrainingCase& theCase,
-        std::shared_ptr<Comm> comm, Profiler& profiler, Warn warn);
+    //- mesh: of the first execution. count is told of each build of a cache. Throws Error if the
+    //  memory that is allowed holds too few samples.
+    LearningLoop(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh,
+        std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn);
+
+    //- The points have moved
+    void setGeometry(const CaseMesh& mesh);
+
+    //- Another graph. pending: values on it for each of stream().pending(), or none, to forget
+    //  those. Throws Error as the constructor.
+    void setTopology(const CaseMesh& mesh, const std::vector<PendingInputs::Values>& pending);
 
     //- One execution (collective). Throws Error for a value that is not finite, if
     //  onNonFinite says so; then nothing was changed.
     template<class Scalar>
-    void execute(double time, std::int64_t timeIndex, const std::vector<FieldView<Scalar>>& views);
+    void execute(const Instant& now, const std::vector<FieldView<Scalar>>& views);
 
     //- The measures since the last report, if one is due; begins the next ones
     std::optional<TrainingRecord::Report> report(double time, std::int64_t timeIndex);
@@ -54,7 +63,7 @@ public:
     void reconfigure(const Settings& settings);
 
     std::int64_t nSamples() const { return stream_.nSamples(); }
-    std::int64_t capacity() const { return static_cast<std::int64_t>(replay_.capacity()); }
+    const ReplayBuffer::Limits& bufferLimits() const { return replay_.limits(); }
     int nThreads() const { return pool_.nThreads(); }
     Trainer& trainer() { return *trainer_; }
     const SampleStream& stream() const { return stream_; }
@@ -63,6 +72,9 @@ public:
 
     //- Samples or steps left out, by reason
     const std::map<std::string, std::int64_t>& dropped() const { return dropped_; }
+
+    //- Inputs that were mapped to another mesh
+    std::int64_t nMapped() const { return nMapped_; }
 
     StateTree save() const;
     StateTree saveReplay() const;
@@ -74,13 +86,19 @@ public:
 
 private:
 
-    void learn(const SampleStream::Completed& completed);
-    void test(const SampleStream::Completed& completed);
-    void countInScales(const SampleStream::Completed& completed);
+    using Completed = PendingInputs::Completed;
+
+    void limitMemory();
+    void learn(const Completed& completed);
+    void test(const Completed& completed);
+    void countInScales(const Completed& completed);
     void train(const Sample& sample);
+    void leaveOut(const std::string& message);
+    void leaveOutStep();
 
     const Settings& settings_;
     const TrainingCase& case_;
+    const CaseMesh* mesh_;
     std::shared_ptr<Comm> comm_;
     Profiler& profiler_;
     Warn warn_;
@@ -94,6 +112,8 @@ private:
     OnlineSkill skill_;
 
     std::int64_t executions_ = 0;
+    std::int64_t badSteps_ = 0;         // in a row
+    std::int64_t nMapped_ = 0;
     double lossSum_ = 0;
     std::int64_t lossCount_ = 0;
     double learningRate_ = 0;

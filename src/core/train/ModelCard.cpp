@@ -62,6 +62,7 @@ std::string modelCard
     const std::string& objectName,
     const Settings& settings,
     const TrainingCase& theCase,
+    const CaseMesh& mesh,
     const TrainingProgress& progress
 )
 {
@@ -72,13 +73,17 @@ std::string modelCard
         .addRaw("versions", quotedList(theCase.versions))
         .add("object", objectName)
         .addRaw("inputs", fieldList(theCase, theCase.inputs))
+        .addRaw("features", quotedList(settings.object.features))
         .addRaw("targets", fieldList(theCase, theCase.targets))
         .addRaw("staticColumns", quotedList(theCase.staticColumns))
-        .addRaw("edgeColumns", quotedList(theCase.mesh.geometry->edgeFeatureNames()))
+        .addRaw("edgeColumns", quotedList(mesh.state.geometry->edgeFeatureNames()))
         .add("target", settings.object.target)
-        .add("horizon", static_cast<long long>(settings.object.horizon))
+        .addRaw("horizon", settings.object.horizonTime
+            ? "null" : std::to_string(settings.object.horizon))
+        .addRaw("horizonTime", settings.object.horizonTime
+            ? jsonNumber(*settings.object.horizonTime) : "null")
         .add("boundaryNodes", settings.object.graph.boundaryNodes)
-        .add("mesh", theCase.topologyText)
+        .add("mesh", mesh.text)
         .add("precision", settings.training.precision)
         .add("parameters", static_cast<long long>(progress.parameters))
         .add("samples", static_cast<long long>(progress.samples))

@@ -22,6 +22,6 @@ struct TrainingProgress
 //- The JSON card of an artifact: fields with columns and dimensions, static and edge columns,
 //  target, horizon, training record, versions. Layout: docs/formats.md.
 std::string modelCard(const std::string& objectName, const Settings& settings,
-    const TrainingCase& theCase, const TrainingProgress& progress);
+    const TrainingCase& theCase, const CaseMesh& mesh, const TrainingProgress& progress);
 
 }

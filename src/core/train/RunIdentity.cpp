@@ -2,6 +2,7 @@
 #include "train/RunIdentity.hpp"
 
 #include "base/Error.hpp"
+#include "io/Crc32.hpp"
 
 #include <cmath>
 
@@ -11,55 +12,73 @@ namespace
 {
 
 // Written by this version, and the only one that it reads
-constexpr int formatVersion = 1;
+constexpr int formatVersion = 2;
 
 
-StateTree columnsOf(const TrainingCase& theCase)
+StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh)
 {
     StateTree columns;
     columns.putText("inputs", join(columnNames(theCase.fields, theCase.inputs)));
+    columns.putText("features", join(settings.object.features));
     columns.putText("targets", join(columnNames(theCase.fields, theCase.targets)));
     columns.putText("static", join(theCase.staticColumns));
+    columns.putText("edges", join(mesh.state.geometry->edgeFeatureNames()));
     return columns;
 }
 
 
-void compareMesh(const StateTree& identity, const TrainingCase& theCase,
-    std::vector<std::string>& faults)
+//- Equal for equal graphs between patches of the same names, types and sizes
+std::int64_t fingerprint(const CaseMesh& mesh)
 {
-    if (identity.getText("topology") != theCase.topologyFingerprint)
+    const MeshGraph& graph = *mesh.state.rows();
+    std::uint32_t sum = crc32(mesh.text.data(), mesh.text.size());
+    for (const Span<const std::int32_t> values
+      : {graph.receiverStart(), graph.senders(), graph.faceOf()})
     {
-        faults.push_back("another mesh: the checkpoint has " + identity.getText("mesh")
-            + ", the run has " + theCase.topologyText);
-        return;
+        sum = crc32(values.data(), values.size()*sizeof(std::int32_t), sum);
+    }
+    return sum;
+}
+
+
+//- What differs; empty: nothing
+std::string meshDifference(const StateTree& identity, const TrainingCase& theCase,
+    const CaseMesh& mesh)
+{
+    if (identity.getInt("topology") != fingerprint(mesh))
+    {
+        return "another mesh: the checkpoint has " + identity.getText("mesh") + ", the run has "
+            + mesh.text;
     }
 
     const std::vector<double> then = identity.get<double>("centres");
-    const std::vector<double>& now = theCase.mesh.geometry->centres;
-    const double tolerance = 1e-6*meanEdgeLength(*theCase.mesh.graph, *theCase.mesh.geometry);
+    const std::vector<double>& now = mesh.state.geometry->centres;
+    const double length = meanEdgeLength(*mesh.state.graph, *mesh.state.geometry);
     for (std::size_t i = 0; i < now.size(); ++i)
     {
+        const double tolerance = 1e-6*length + theCase.pointRounding*std::abs(now[i]);
         if (i >= then.size() || !(std::abs(then[i] - now[i]) <= tolerance))
         {
-            faults.push_back("another mesh: same topology, but other points, first at "
-                + theCase.placeOfRow(static_cast<std::int64_t>(i/3)));
-            return;
+            return "another mesh: same topology, but other points, first at "
+                + mesh.placeOfRow(static_cast<std::int64_t>(i/3));
         }
     }
+    return {};
 }
 
 }
 
 
-StateTree saveIdentity(const Settings& settings, const TrainingCase& theCase)
+StateTree saveIdentity(const Settings& settings, const TrainingCase& theCase,
+    const CaseMesh& mesh)
 {
     StateTree identity;
     identity.putInt("format", formatVersion);
-    identity.putText("topology", theCase.topologyFingerprint);
-    identity.putText("mesh", theCase.topologyText);
-    identity.put("centres", theCase.mesh.geometry->centres);
+    identity.putInt("topology", fingerprint(mesh));
+    identity.putText("mesh", mesh.text);
+    identity.put("centres", mesh.state.geometry->centres);
     identity.putText("versions", join(theCase.versions, ", "));
-    identity.putTree("columns", columnsOf(theCase));
+    identity.putTree("columns", columnsOf(settings, theCase, mesh));
     for (const auto& [path, value] : settings.values)
     {
         identity.putText("configuration/" + path, value);
@@ -72,7 +91,9 @@ std::vector<std::string> requireSameRun
 (
     const StateTree& identity,
     const Settings& settings,
-    const TrainingCase& theCase
+    const TrainingCase& theCase,
+    const CaseMesh& mesh,
+    bool sameTime
 )
 {
     if (identity.getInt("format") != formatVersion)
@@ -83,9 +104,16 @@ std::vector<std::string> requireSameRun
     }
 
     std::vector<std::string> faults;
-    compareMesh(identity, theCase, faults);
+    if (sameTime || !theCase.meshMayChange)
+    {
+        const std::string difference = meshDifference(identity, theCase, mesh);
+        if (!difference.empty())
+        {
+            faults.push_back(difference);
+        }
+    }
     for (const ConfigDifference& change
-      : differences(identity.subTree("columns").texts(), columnsOf(theCase).texts()))
+      : differences(identity.subTree("columns").texts(), columnsOf(settings, theCase, mesh).texts()))
     {
         faults.push_back("columns of " + change.text());
     }

@@ -65,7 +65,8 @@ Settings readSettings
 
 bool isFixedForever(const std::string& path)
 {
-    return isUnder(path, {"inputs", "targets", "target", "horizon", "graph", "normaliser",
+    return isUnder(path, {"inputs", "targets", "target", "horizon",
+        "horizonTime", "features", "graph", "normaliser",
         "training.model", "training.precision"});
 }
 
@@ -73,7 +74,7 @@ bool isFixedForever(const std::string& path)
 bool isChangeable(const std::string& path)
 {
     return path != "training.optimizer.type" && isUnder(path, {"reportInterval", "maxFraction",
-        "onError", "onNonFinite", "training.stepsPerExecute", "training.optimizer",
+        "onError", "onNonFinite", "maxBadSteps", "selfCheck", "training.stepsPerExecute", "training.optimizer",
         "training.lrScheduler"});
 }
 

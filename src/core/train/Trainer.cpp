@@ -7,6 +7,7 @@
 #include "model/TorchScriptModel.hpp"
 #include "train/BatchAssembler.hpp"
 #include "train/BestWeights.hpp"
+#include "train/CellWeights.hpp"
 #include "train/FixedChunks.hpp"
 #include "train/GradientBuffer.hpp"
 
@@ -19,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace inSitu
 {
@@ -29,17 +29,25 @@ namespace
 // Streams of one seed must differ: the weights take the seed itself
 constexpr std::uint64_t noiseStream = 0x9e3779b97f4a7c15ULL;
 
-//- What each cell counts in the loss
-struct LossWeights
-{
-    at::Tensor values;      // [nCells] double
-    double sum = 0;         // over all ranks
-};
-
-//- What they follow from: the mesh, and whether volumes count
-using WeightsKey = std::pair<std::shared_ptr<const MeshGeometry>, bool>;
-
 using Values = std::map<std::string, std::string>;
+
+//- The samples of each mesh together, meshes in the order of their first sample
+std::vector<std::vector<Sample>> byMesh(const std::vector<Sample>& batch)
+{
+    std::vector<std::vector<Sample>> groups;
+    for (const Sample& sample : batch)
+    {
+        auto group = std::find_if(groups.begin(), groups.end(),
+            [&](const std::vector<Sample>& g) { return g.front().mesh == sample.mesh; });
+        if (group == groups.end())
+        {
+            group = groups.emplace(group);
+        }
+        group->push_back(sample);
+    }
+    return groups;
+}
+
 
 bool isUnder(const std::string& path, const std::string& block)
 {
@@ -51,6 +59,12 @@ bool isUnder(const std::string& path, const std::string& block)
 
 struct Trainer::Impl
 {
+    struct Pass
+    {
+        double loss = 0;                        // over all ranks
+        std::vector<at::Tensor> gradients;      // none if the loss is not finite
+    };
+
     Impl(const TrainingConfig& config, TrainerLayout theLayout, std::shared_ptr<Comm> theComm,
         ThreadPool& thePool, Profiler& theProfiler);
 
@@ -60,11 +74,10 @@ struct Trainer::Impl
 
     double learningRate() const { return baseRate*schedule->factor(nUpdates); }
 
-    const LossWeights& weightsOn(const MeshState& mesh);
-    LossWeights makeWeights(const MeshState& mesh) const;
     void addNoise(const GraphBatch& batch);
-    double lossAndGradients(const std::vector<Sample>& batch, const Normaliser& normaliser,
-        std::vector<at::Tensor>& gradients);
+    Pass pass(const std::vector<Sample>& batch, const Normaliser& normaliser);
+    Pass passOnOneMesh(const std::vector<Sample>& samples, double share,
+        const Normaliser& normaliser);
     double update();
 
     TrainerLayout layout;
@@ -86,7 +99,7 @@ struct Trainer::Impl
     std::unique_ptr<Schedule> schedule;
 
     BatchAssembler assembler;
-    Stamped<WeightsKey, LossWeights> weights{"lossWeights"};
+    CellWeights weights;
     at::Generator noise;
     GradientBuffer accumulated;
     double lossSum = 0;                 // over the accumulated passes
@@ -108,8 +121,19 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     model(config.model->build(layout.shape, config.arithmetic(),
         static_cast<std::uint64_t>(config.seed), pool)),
     parameters(model->parameters()),
-    assembler(layout.nInputColumns, layout.shape.nNodeFeatures - layout.nInputColumns,
-        layout.shape.nOutputs, layout.edgeScale, config.arithmetic(), pool),
+    assembler
+    (
+        {
+            layout.nInputColumns,
+            layout.nFeatures,
+            layout.shape.nNodeFeatures - layout.nInputColumns - layout.nFeatures,
+            layout.shape.nOutputs,
+            config.arithmetic()
+        },
+        pool,
+        layout.countBuild
+    ),
+    weights(comm, layout.countBuild),
     noise(at::detail::createCPUGenerator(static_cast<std::uint64_t>(config.seed) ^ noiseStream))
 {
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
@@ -155,43 +179,6 @@ void Trainer::Impl::applySchedule(const TrainingConfig& config)
 }
 
 
-const LossWeights& Trainer::Impl::weightsOn(const MeshState& mesh)
-{
-    return weights.get({mesh.geometry, weightedByVolume}, [&] { return makeWeights(mesh); });
-}
-
-
-LossWeights Trainer::Impl::makeWeights(const MeshState& mesh) const
-{
-    const auto nCells = static_cast<std::size_t>(mesh.graph->nCells());
-    std::vector<double> cells = layout.cellMask;
-    cells.resize(layout.cellMask.empty() ? nCells : cells.size(), 1.0);
-
-    const std::vector<double>& volumes = mesh.geometry->cellVolumes;
-    if (cells.size() != nCells || (weightedByVolume && volumes.size() != nCells))
-    {
-        throw Error("the mesh has " + std::to_string(nCells) + " cells, but there are "
-            + std::to_string(cells.size()) + " entries of the zone of the loss and "
-            + std::to_string(volumes.size()) + " volumes");
-    }
-    for (std::size_t i = 0; weightedByVolume && i < nCells; ++i)
-    {
-        cells[i] *= volumes[i];
-    }
-
-    LossWeights result;
-    result.values = at::tensor(cells, at::kDouble);
-    result.sum = std::accumulate(cells.begin(), cells.end(), 0.0);
-    comm->sum(Span<double>(&result.sum, 1));
-    if (!(result.sum > 0))
-    {
-        throw Error("the weights of the loss add up to " + std::to_string(result.sum)
-            + "; choose a cellZone that has cells");
-    }
-    return result;
-}
-
-
 void Trainer::Impl::addNoise(const GraphBatch& batch)
 {
     const std::int64_t nCells = batch.graph->nCells();
@@ -200,15 +187,42 @@ void Trainer::Impl::addNoise(const GraphBatch& batch)
 }
 
 
-double Trainer::Impl::lossAndGradients(const std::vector<Sample>& batch,
-    const Normaliser& normaliser, std::vector<at::Tensor>& gradients)
+Trainer::Impl::Pass Trainer::Impl::pass(const std::vector<Sample>& batch,
+    const Normaliser& normaliser)
+{
+    const std::vector<std::vector<Sample>> groups = byMesh(batch);
+    if (groups.size() == 1)
+    {
+        return passOnOneMesh(batch, 1, normaliser);
+    }
+
+    Pass total;
+    GradientBuffer gradients;
+    for (const std::vector<Sample>& group : groups)
+    {
+        const double share = static_cast<double>(group.size())/static_cast<double>(batch.size());
+        const Pass part = passOnOneMesh(group, share, normaliser);
+        total.loss += part.loss;
+        if (!std::isfinite(total.loss))
+        {
+            return {total.loss, {}};
+        }
+        gradients.add(part.gradients);
+    }
+    total.gradients = gradients.takeSum();
+    return total;
+}
+
+
+Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samples, double share,
+    const Normaliser& normaliser)
 {
     GraphBatch inputs;
     at::Tensor targets;
     {
         const ScopedTimer timer(profiler, "assemble");
-        inputs = assembler.inputs(batch, normaliser.input());
-        targets = assembler.targets(batch, normaliser.target());
+        inputs = assembler.inputs(samples, normaliser);
+        targets = assembler.targets(samples, normaliser.target());
         if (layout.noise > 0)
         {
             addNoise(inputs);
@@ -218,19 +232,24 @@ double Trainer::Impl::lossAndGradients(const std::vector<Sample>& batch,
     at::Tensor value;
     {
         const ScopedTimer timer(profiler, "forward");
-        const LossWeights& cells = weightsOn(batch.front().mesh);
+        const CellWeights::Values& cells = weights.on(samples.front().mesh, weightedByVolume);
         model->train(true);
-        value = (*loss)(model->forward(inputs), targets, cells.values, cells.sum);
+        value = (*loss)(model->forward(inputs), targets, cells.cells, cells.sum);
+        if (share != 1)
+        {
+            value = value*share;
+        }
     }
-    double sum = value.item<double>();
-    comm->sum(Span<double>(&sum, 1));
+    Pass result;
+    result.loss = value.item<double>();
+    comm->sum(Span<double>(&result.loss, 1));
 
-    if (std::isfinite(sum))
+    if (std::isfinite(result.loss))
     {
         const ScopedTimer timer(profiler, "backward");
-        gradients = torch::autograd::grad({value}, parameters, {}, false, false, true);
+        result.gradients = torch::autograd::grad({value}, parameters, {}, false, false, true);
     }
-    return sum;
+    return result;
 }
 
 
@@ -288,7 +307,7 @@ void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<d
     const at::NoGradGuard noGradients;
 
     impl_->model->train(false);
-    const GraphBatch batch = impl_->assembler.inputs({sample}, normaliser.input());
+    const GraphBatch batch = impl_->assembler.inputs({sample}, normaliser);
     const at::Tensor output = impl_->model->forward(batch).contiguous();
 
     const Scaling scaling = normaliser.target();
@@ -337,20 +356,20 @@ Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& 
     Impl& self = *impl_;
     ++self.nSteps;
 
-    std::vector<at::Tensor> gradients;
     Step step;
     step.learningRate = self.learningRate();
-    step.loss = self.lossAndGradients(batch, normaliser, gradients);
+    const Impl::Pass pass = self.pass(batch, normaliser);
+    step.loss = pass.loss;
 
     const ScopedTimer timer(self.profiler, "update");
-    step.gradientNorm = euclideanNorm(gradients, self.pool);
+    step.gradientNorm = euclideanNorm(pass.gradients, self.pool);
     step.finite = std::isfinite(step.loss) && std::isfinite(step.gradientNorm);
     if (!step.finite)
     {
         return step;
     }
 
-    self.accumulated.add(gradients);
+    self.accumulated.add(pass.gradients);
     self.lossSum += step.loss;
     if (self.accumulated.count() >= self.accumulationSteps)
     {
@@ -404,6 +423,13 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
         }
     }
     return refused;
+}
+
+
+std::string Trainer::firstStaleEntry() const
+{
+    const std::string text = impl_->weights.firstStaleEntry();
+    return text.empty() ? impl_->assembler.firstStaleEntry() : text;
 }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/Stamped.hpp"
 #include "base/StateTree.hpp"
 #include "profile/Profiler.hpp"
 #include "sample/Normaliser.hpp"
@@ -17,18 +18,17 @@ namespace inSitu
 struct TrainerLayout
 {
     ModelShape shape;
-    int nInputColumns = 0;      //!< dynamic columns of a row; the static ones follow them
+    int nInputColumns = 0;      //!< gathered columns of a row
+    int nFeatures = 0;          //!< per-sample columns behind them; static ones follow
     bool increment = true;
-    double edgeScale = 1;       //!< edge features are divided by it
-    double noise = 0;           //!< deviation on normalised dynamic inputs of cells
-
-    //- [nCells] 1 inside the zone of the loss, 0 outside; empty: all cells
-    std::vector<double> cellMask;
+    double noise = 0;           //!< deviation on normalised gathered inputs of cells
+    CountBuild countBuild;      //!< told of each build of a cache of the trainer; may be empty
 };
 
 
 //- Owns model, loss, optimiser and schedule, and makes the training steps. The scales come
-//  from outside, since they belong to the data and not to the network.
+//  from outside, since they belong to the data and not to the network. Meshes come with the
+//  samples.
 //
 //  Stages of the profiler: assemble, forward, backward, update, predict.
 class Trainer
@@ -65,13 +65,17 @@ public:
 
     //- One forward and backward pass over the batch; an optimiser step with the mean of the
     //  gradients every gradAccumulationSteps finite passes. A pass that is not finite leaves
-    //  no trace but its count. All samples must share one mesh state.
+    //  no trace but its count. Samples on different meshes are passed one mesh after the other;
+    //  each sample has the same share of loss and gradient.
     Step step(const std::vector<Sample>& batch, const Normaliser& normaliser);
 
     //- Apply what may change during a run: keys of the optimiser, its type excepted, loss,
     //  schedule. Returns the names of keys that differ and cannot be applied ("model.type",
     //  "precision"). Keys that the trainer does not use (batchSize) are the caller's.
     std::vector<std::string> reconfigure(const TrainingConfig& config);
+
+    //- As BatchAssembler::firstStaleEntry(), the weights of the loss included
+    std::string firstStaleEntry() const;
 
     std::int64_t nSteps() const;        //!< passes
     std::int64_t nUpdates() const;      //!< optimiser steps

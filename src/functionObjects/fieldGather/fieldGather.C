@@ -118,8 +118,7 @@ Foam::functionObjects::fieldGather::fieldGather
     const labelList& patches
 )
 :
-    mesh_(mesh),
-    patches_(patches)
+    mesh_(mesh)
 {
     for (const word& name : selection.inputs)
     {
@@ -131,10 +130,7 @@ Foam::functionObjects::fieldGather::fieldGather
     }
 
     views_.resize(specs_.size());
-    for (auto& view : views_)
-    {
-        view.patches.resize(patches_.size());
-    }
+    setPatches(patches);
 }
 
 
@@ -152,8 +148,18 @@ Foam::functionObjects::fieldGather::inputNames() const
 }
 
 
+void Foam::functionObjects::fieldGather::setPatches(const labelList& patches)
+{
+    patches_ = patches;
+    for (auto& view : views_)
+    {
+        view.patches.resize(patches_.size());
+    }
+}
+
+
 std::vector<std::vector<bool>>
-Foam::functionObjects::fieldGather::fixedInputs() const
+Foam::functionObjects::fieldGather::fixedInputs(const labelList& patches) const
 {
     std::vector<std::vector<bool>> fixed;
     for (const int fieldi : inputs_)
@@ -161,7 +167,7 @@ Foam::functionObjects::fieldGather::fixedInputs() const
         fixed.emplace_back();
         asVolField(mesh_.thisDb(), names_[fieldi], [&](const auto& field)
         {
-            for (const label patchi : patches_)
+            for (const label patchi : patches)
             {
                 fixed.back().push_back
                 (

@@ -25,6 +25,7 @@ License
 
 #include "fieldSelection.H"
 #include "base/Error.hpp"
+#include "pendingFields.H"
 #include "volFieldKinds.H"
 #include "wordRe.H"
 
@@ -66,6 +67,13 @@ bool isOldTime(const objectRegistry& registry, const word& name)
 }
 
 
+// Those that a trainer registers for mapping
+bool isPending(const objectRegistry& registry, const word& name)
+{
+    return pendingFields::isNote(registry.lookupObject<regIOobject>(name).note());
+}
+
+
 wordList matches(const objectRegistry& registry, const wordRe& expression)
 {
     DynamicList<word> found;
@@ -78,6 +86,7 @@ wordList matches(const objectRegistry& registry, const wordRe& expression)
          && !isOldTime(registry, name)
          && !derivedName(registry, name, predictionName::value)
          && !derivedName(registry, name, predictionName::error)
+         && !isPending(registry, name)
         )
         {
             found.append(name);
@@ -223,7 +232,7 @@ std::string Foam::functionObjects::availableFields
     HashTable<DynamicList<word>> byType;
     for (const word& name : registry.sortedNames())
     {
-        if (!isOldTime(registry, name))
+        if (!isOldTime(registry, name) && !isPending(registry, name))
         {
             asVolField(registry, name, [&](const auto& field)
             {

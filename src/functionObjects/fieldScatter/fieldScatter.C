@@ -54,7 +54,13 @@ Foam::functionObjects::fieldScatter::registered
                 " or in the other object"
             );
         }
-        return *mine;
+        if (mine->size() == field.size())
+        {
+            return *mine;
+        }
+
+        // The mesh was replaced, and OpenFOAM had no map for this field
+        registry.checkOut(name);
     }
 
     auto* made = new volField<Type>

@@ -33,6 +33,7 @@ namespace functionObjects
 {
     defineTypeNameAndDebug(topologyStamp, 0);
     defineTypeNameAndDebug(geometryStamp, 0);
+    defineTypeNameAndDebug(lineageStamp, 0);
 }
 }
 
@@ -68,6 +69,13 @@ Foam::functionObjects::geometryStamp::geometryStamp(const fvMesh& mesh)
 {}
 
 
+Foam::functionObjects::lineageStamp::lineageStamp(const fvMesh& mesh)
+:
+    MeshObject<fvMesh, Foam::UpdateableMeshObject, lineageStamp>(mesh),
+    stamp_(newStamp())
+{}
+
+
 // * * * * * * * * * * * * * * Static Functions  * * * * * * * * * * * * * * //
 
 Foam::functionObjects::meshStamps
@@ -76,7 +84,8 @@ Foam::functionObjects::meshStamps::of(const fvMesh& mesh)
     return
     {
         topologyStamp::New(mesh).stamp(),
-        geometryStamp::New(mesh).stamp()
+        geometryStamp::New(mesh).stamp(),
+        lineageStamp::New(mesh).stamp()
     };
 }
 

@@ -35,7 +35,7 @@ License
 #include "profiling.H"
 #include "runPaths.H"
 
-#include <chrono>
+#include <cmath>
 
 // * * * * * * * * * * * * * * Static Data Members * * * * * * * * * * * * * //
 
@@ -95,16 +95,31 @@ std::string foamDescription()
 }
 
 
-// Result of make() and the seconds that it took
-template<class Make>
-auto timed(const Make& make)
+bool isStatic(const polyMesh& mesh)
 {
-    using clock = std::chrono::steady_clock;
+    const word& kind = mesh.type();
+    return kind == polyMesh::typeName || kind == fvMesh::typeName || kind == "staticFvMesh";
+}
 
-    const auto start = clock::now();
-    auto result = make();
-    const std::chrono::duration<double> seconds = clock::now() - start;
-    return std::make_pair(std::move(result), seconds.count());
+
+// Meshes that move, but neither add nor remove cells: their names say so. For others
+// the inputs that wait are kept ready for mapping from the start
+bool onlyMoves(const polyMesh& mesh)
+{
+    const word& kind = mesh.type();
+    return isStatic(mesh)
+     || kind.find("Motion") != std::string::npos
+     || kind == "dynamicInkJetFvMesh";
+}
+
+
+// What writing points to a file may change of them, relative to their size
+scalar pointRounding(const Time& runTime)
+{
+    return
+        runTime.writeFormat() == IOstream::BINARY
+      ? 0
+      : std::pow(scalar(10), 1 - scalar(IOstream::defaultPrecision()));
 }
 
 } // End anonymous namespace
@@ -127,7 +142,11 @@ void Foam::functionObjects::meshTrainer::attempt
             << " is switched off for the rest of the run (onError continue)"
             << nl << endl;
 
-        guarded(*this, time_, entry, onFailure::warn, [this] { trainer_.reset(); });
+        guarded(*this, time_, entry, onFailure::warn, [this]
+        {
+            trainer_.reset();
+            pending_.reset();
+        });
     }
 }
 
@@ -136,10 +155,24 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
 {
     const inSitu::ObjectConfig& config = trainer_->config();
     const fieldSelection selection(fieldSelection::of(config, block_, mesh_));
-    const graphBuilder builder(mesh_, config.graph.boundaryNodes);
 
-    gather_ =
-        std::make_unique<fieldGather>(mesh_, selection, builder.boundaryPatches());
+    gather_ = std::make_unique<fieldGather>
+    (
+        mesh_,
+        selection,
+        graphBuilder(mesh_, config.graph.boundaryNodes).boundaryPatches()
+    );
+    mirror_ = std::make_unique<meshMirror>
+    (
+        mesh_,
+        config.graph.boundaryNodes,
+        config.cellZone,
+        [this](const labelList& patches) { return gather_->fixedInputs(patches); },
+        [this](const std::string& cache, const std::string& reason, double seconds)
+        {
+            trainer_->countBuild(cache, reason, seconds);
+        }
+    );
     if (config.writePrediction)
     {
         scatter_ = std::make_unique<fieldScatter>
@@ -150,28 +183,21 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
             gather_->targets()
         );
     }
-
-    const auto graph = timed([&] { return builder.graph(); });
-    const auto geometry = timed([&] { return builder.geometry(*graph.first); });
-    trainer_->countBuild("topology", "first execution", graph.second);
-    trainer_->countBuild("geometry", "first execution", geometry.second);
+    if (!onlyMoves(mesh_) && config.onTopologyChange == "map")
+    {
+        pending_ = std::make_unique<pendingFields>(mesh_, name());
+    }
 
     inSitu::TrainingCase result;
-    result.mesh.graph = graph.first;
-    result.mesh.geometry = geometry.first;
-    result.mesh.staticFeatures =
-        builder.staticFeatures(*graph.first, gather_->fixedInputs());
     result.staticColumns = graphBuilder::staticColumns(gather_->inputNames());
     result.fields = gather_->specs();
     result.inputs = gather_->inputs();
     result.targets = gather_->targets();
-    result.cellMask = cellZoneMask(mesh_, config.cellZone);
-    result.topologyFingerprint = topologyFingerprint(mesh_);
-    result.topologyText = topologyText(mesh_);
-    result.placeOfRow = builder.placeOfRow();
     result.versions = {foamDescription()};
     result.outputFolder = runPaths::newRunFolder(mesh_, name());
     result.stableFolder = runPaths::objectFolder(mesh_, name());
+    result.meshMayChange = !isStatic(mesh_);
+    result.pointRounding = result.meshMayChange ? pointRounding(time_) : 0;
     result.exactRestart = time_.writeFormat() == IOstream::BINARY;
     return result;
 }
@@ -179,8 +205,6 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
 
 void Foam::functionObjects::meshTrainer::begin()
 {
-    stamps_ = meshStamps::of(mesh_);
-
     const scalar start = time_.startTime().value();
 
     inSitu::TrainingCase theCase(describeCase());
@@ -196,31 +220,54 @@ void Foam::functionObjects::meshTrainer::begin()
         theCase.startTime = time_.value() - time_.deltaTValue();
     }
 
-    trainer_->begin(std::move(theCase));
+    mirror_->update();
+    trainer_->begin(std::move(theCase), mirror_->mesh());
     trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
 }
 
 
-void Foam::functionObjects::meshTrainer::requireSameMesh() const
+void Foam::functionObjects::meshTrainer::followMesh()
 {
-    const meshStamps now(meshStamps::of(mesh_));
-
-    if (now.topology != stamps_.topology)
+    switch (mirror_->update())
     {
-        throw inSitu::Error
-        (
-            "the topology of mesh " + mesh_.name() + " has changed since the first"
-            " execution; training on a mesh that changes is not supported yet"
-        );
+        case meshMirror::change::none:
+        {
+            break;
+        }
+        case meshMirror::change::geometry:
+        {
+            trainer_->setGeometry(mirror_->mesh());
+            break;
+        }
+        case meshMirror::change::topology:
+        {
+            const labelList& patches = mirror_->boundaryPatches();
+            gather_->setPatches(patches);
+            trainer_->setTopology
+            (
+                mirror_->mesh(),
+                pending_ && mirror_->mapped()
+              ? pending_->mapped(*trainer_, patches)
+              : std::vector<inSitu::InSituTrainer::Pending>()
+            );
+            if (!pending_ && trainer_->config().onTopologyChange == "map")
+            {
+                // Once is a surprise
+                pending_ = std::make_unique<pendingFields>(mesh_, name());
+            }
+            break;
+        }
     }
-    if (now.geometry != stamps_.geometry)
+}
+
+
+void Foam::functionObjects::meshTrainer::checkCaches() const
+{
+    const label interval = label(trainer_->config().selfCheck);
+    if (interval > 0 && nExecutions_ % interval == 0)
     {
-        throw inSitu::Error
-        (
-            "the geometry of mesh " + mesh_.name() + " has changed since the first"
-            " execution (points have moved); training on a mesh that moves is not"
-            " supported yet"
-        );
+        mirror_->check();
+        trainer_->check();
     }
 }
 
@@ -233,19 +280,31 @@ void Foam::functionObjects::meshTrainer::train()
     {
         return;
     }
-    if (!trainer_->begun())
-    {
-        begin();
-    }
-    requireSameMesh();
     if (beat == executionRhythm::beat::afterGap)
     {
         trainer_->gap();
     }
+    if (trainer_->begun())
+    {
+        followMesh();
+    }
+    else
+    {
+        begin();
+    }
 
-    const auto report =
-        trainer_->execute(time_.value(), time_.timeIndex(), gather_->views());
+    const auto report = trainer_->execute
+    (
+        {time_.value(), time_.timeIndex(), time_.deltaTValue()},
+        gather_->views()
+    );
+    ++nExecutions_;
+    checkCaches();
 
+    if (pending_)
+    {
+        pending_->keep(*trainer_, mirror_->boundaryPatches());
+    }
     if (scatter_ && !trainer_->prediction().empty())
     {
         scatter_->update(trainer_->prediction());
@@ -297,8 +356,8 @@ Foam::functionObjects::meshTrainer::meshTrainer
 :
     fvMeshFunctionObject(name, runTime, withMesh(runTime, dict)),
     rhythm_(runTime, dict),
-    stamps_{-1, -1},
     madeInMidRun_(runTime.timeIndex() > runTime.startTimeIndex()),
+    nExecutions_(0),
     executed_(-1),
     stored_(-1)
 {
@@ -343,6 +402,7 @@ Foam::functionObjects::meshTrainer::~meshTrainer()
         {
             const std::unique_ptr<inSitu::InSituTrainer> last(std::move(trainer_));
             last->finish();
+            pending_.reset();
         });
     }
 }

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 using namespace inSitu;
 
@@ -53,4 +58,51 @@ TEST(Stamped, AFailedBuildLeavesNothingAndIsTriedAgain)
     EXPECT_FALSE(cache.holds(2));
     EXPECT_EQ(cache.get(2, [] { return 7; }), 7);
     EXPECT_EQ(cache.builds(), 2);
+}
+
+
+namespace
+{
+
+struct MeshKey
+{
+    int topology;
+    int geometry;
+
+    bool operator==(const MeshKey& other) const
+    {
+        return topology == other.topology && geometry == other.geometry;
+    }
+
+    std::string changeFrom(const MeshKey& before) const
+    {
+        return topology != before.topology ? "topology" : "geometry";
+    }
+};
+
+}
+
+
+TEST(Stamped, TellsOfEachBuildAndWhy)
+{
+    std::vector<std::string> told;
+    double longest = -1;
+    Stamped<MeshKey, int> cache("edges",
+        [&](const std::string& name, const std::string& reason, double seconds)
+        {
+            told.push_back(name + ' ' + reason);
+            longest = std::max(longest, seconds);
+        });
+    const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); return 3; };
+
+    cache.get({4, 7}, [] { return 1; });
+    cache.get({4, 7}, [] { return 2; });
+    cache.get({4, 8}, slow);
+    cache.get({5, 8}, [] { return 4; });
+
+    EXPECT_EQ(told,
+        (std::vector<std::string>{"edges start", "edges geometry", "edges topology"}));
+    EXPECT_GE(longest, 0.002);
+    EXPECT_EQ(*cache.value(), 4);
+    EXPECT_EQ(cache.key()->topology, 5);
 }
