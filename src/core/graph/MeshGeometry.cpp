@@ -2,34 +2,14 @@
 #include "graph/MeshGeometry.hpp"
 
 #include "base/Error.hpp"
-#include "graph/countingOrder.hpp"
+#include "graph/geometryChecks.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace inSitu
 {
 namespace
 {
-
-void requireSize(std::size_t size, std::size_t expected, const char* what)
-{
-    if (size != expected)
-    {
-        throw Error(std::string("the geometry has ") + std::to_string(size) + ' ' + what
-            + ", but the graph asks for " + std::to_string(expected));
-    }
-}
-
-
-bool areDirections(const std::vector<int>& directions)
-{
-    return !directions.empty() && directions.front() >= 0 && directions.back() <= 2
-        && std::adjacent_find(directions.begin(), directions.end(), std::greater_equal<int>())
-            == directions.end();
-}
-
 
 std::size_t nCoupled(const MeshGraph& graph)
 {
@@ -39,85 +19,6 @@ std::size_t nCoupled(const MeshGraph& graph)
         n += graph.isCoupled(edge);
     }
     return n;
-}
-
-
-// Hands out the meetings of each coupled face, one for each edge through it
-class Meetings
-{
-public:
-
-    explicit Meetings(const CoupledDisplacement& patch)
-    :
-        patch_(patch)
-    {
-        const std::size_t nMeetings = patch.delta.size()/3;
-        const std::string place = "meetings of the patch at face " + std::to_string(patch.firstFace);
-        if (patch.start.empty())
-        {
-            next_ = sequence(nMeetings);
-            end_ = sequence(nMeetings + 1);
-            end_.erase(end_.begin());
-        }
-        else
-        {
-            next_.assign(patch.start.begin(), patch.start.end() - 1);
-            end_.assign(patch.start.begin() + 1, patch.start.end());
-            requireSize(nMeetings, *(patch.start.end() - 1), place.c_str());
-        }
-        if (!patch.weights.empty())
-        {
-            requireSize(patch.weights.size(), nMeetings, ("weights for the " + place).c_str());
-        }
-    }
-
-    bool hasFace(std::int32_t face) const
-    {
-        return face >= patch_.firstFace
-            && static_cast<std::size_t>(face) - patch_.firstFace < next_.size();
-    }
-
-    bool hasMore(std::int32_t face) const
-    {
-        const std::int32_t i = face - patch_.firstFace;
-        return next_[i] < end_[i];
-    }
-
-    std::int32_t next(std::int32_t face) { return next_[face - patch_.firstFace]++; }
-
-    void requireAllTaken() const
-    {
-        for (std::size_t i = 0; i < next_.size(); ++i)
-        {
-            if (next_[i] != end_[i])
-            {
-                throw Error("the graph has fewer edges through the coupled face "
-                    + std::to_string(patch_.firstFace + i) + " than displacements are given");
-            }
-        }
-    }
-
-    const CoupledDisplacement& patch() const { return patch_; }
-
-private:
-
-    CoupledDisplacement patch_;
-    GraphIndices next_;
-    GraphIndices end_;
-};
-
-
-Meetings& meetingsOf(std::int32_t face, std::vector<Meetings>& all)
-{
-    for (Meetings& meetings : all)
-    {
-        if (meetings.hasFace(face) && meetings.hasMore(face))
-        {
-            return meetings;
-        }
-    }
-    throw Error("no displacement is given for an edge through the coupled face "
-        + std::to_string(face));
 }
 
 }
@@ -201,56 +102,6 @@ bool MeshGeometry::operator==(const MeshGeometry& other) const
     return centres == other.centres && cellVolumes == other.cellVolumes
         && directions == other.directions && displacements == other.displacements
         && weighted == other.weighted && weights == other.weights;
-}
-
-
-MeshGeometry makeGeometry
-(
-    const MeshGraph& graph,
-    std::vector<double> centres,
-    std::vector<double> cellVolumes,
-    std::vector<int> directions,
-    const std::vector<CoupledDisplacement>& displacements,
-    bool weighted
-)
-{
-    requireSize(centres.size(), 3*static_cast<std::size_t>(graph.nNodes()), "coordinates");
-    requireSize(cellVolumes.size(), static_cast<std::size_t>(graph.nCells()), "cell volumes");
-    if (!areDirections(directions))
-    {
-        throw Error("the active directions of a geometry are some of 0 1 2, ascending");
-    }
-
-    MeshGeometry geometry;
-    geometry.centres = std::move(centres);
-    geometry.cellVolumes = std::move(cellVolumes);
-    geometry.directions = std::move(directions);
-
-    geometry.weighted = weighted;
-
-    std::vector<Meetings> all(displacements.begin(), displacements.end());
-    for (std::int32_t e = 0; e < graph.nEdges(); ++e)
-    {
-        if (!graph.isCoupled(e))
-        {
-            continue;
-        }
-        const std::int32_t face = graph.faceOf()[e];
-        Meetings& meetings = meetingsOf(face, all);
-        const CoupledDisplacement& patch = meetings.patch();
-        const std::int32_t i = meetings.next(face);
-        geometry.displacements.insert(geometry.displacements.end(),
-            &patch.delta[3*i], &patch.delta[3*i] + 3);
-        if (weighted)
-        {
-            geometry.weights.push_back(patch.weights.empty() ? 1 : patch.weights[i]);
-        }
-    }
-    for (const Meetings& meetings : all)
-    {
-        meetings.requireAllTaken();
-    }
-    return geometry;
 }
 
 

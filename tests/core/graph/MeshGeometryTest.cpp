@@ -119,6 +119,68 @@ TEST(MeshGeometry, APeriodicBlockLooksTheSameFromEveryCell)
 }
 
 
+TEST(MeshGeometry, AcrossAnInterfaceEachMeetingHasItsOwnWayAndWeight)
+{
+    // Faces 1 and 2 of cell 0 meet both faces 3 and 4 of cell 1; 0 → 1 through face 0 as well
+    const Indices zero{0, 0};
+    const Indices one{1, 1};
+    const Indices start{0, 2, 3};
+    const Indices backStart{0, 1, 3};
+    const Indices to{0, 1, 1};
+    const Indices back{0, 0, 1};
+    const MeshGraph graph = MeshGraph::fromFaces(2, owner, neighbour, {{5, wall}}).withCoupled
+    ({
+        {1, zero, one, 3, start, to},
+        {3, one, zero, 1, backStart, back}
+    });
+    const std::vector<double> ways{3, 0, 4, 5, 0, 12, 8, 0, 15};
+    const std::vector<double> waysBack{-3, 0, -4, -5, 0, -12, -8, 0, -15};
+    const std::vector<double> weights{0.75, 0.25, 1};
+
+    const MeshGeometry geometry = makeGeometry(graph, centres, volumes, {0, 2},
+        {{1, ways, start, weights}, {3, waysBack, backStart}}, true);
+
+    // 0 ← 1 through faces 0 1 1 2; 1 ← 0 through 0 3 4 4; 1 ← wall
+    EXPECT_THAT(edgeFeatures(graph, geometry), ElementsAre(
+        3, 0, 3, 1,  3, 4, 5, 0.75,  5, 12, 13, 0.25,  8, 15, 17, 1,
+        -3, 0, 3, 1,  -3, -4, 5, 1,  -5, -12, 13, 1,  -8, -15, 17, 1,  0, 0, 0, 1));
+    EXPECT_THAT(geometry.edgeFeatureNames(), ElementsAre("dx", "dz", "length", "weight"));
+    EXPECT_EQ(geometry.nEdgeFeatures(), 4);
+    EXPECT_DOUBLE_EQ(meanEdgeLength(graph, geometry), (2*(3 + 5 + 13 + 17) + 0)/9.0);
+    EXPECT_THAT(edgeScales(geometry, 2.5), ElementsAre(2.5, 2.5, 2.5, 1));
+    EXPECT_EQ(geometry.bytes(), sizeof(double)*(9 + 2 + 18 + 6));
+
+    const auto build = [&](const std::vector<CoupledDisplacement>& displacements)
+    {
+        return [=]
+        {
+            makeGeometry(graph, centres, volumes, {0, 2}, displacements, true);
+        };
+    };
+    const Indices more{0, 2, 4};
+    const std::vector<double> four(12);
+    EXPECT_THAT(build({{1, ways, start}, {3, waysBack, start}}),
+        ThrowsMessage<Error>(HasSubstr("coupled face 4")));
+    EXPECT_THAT(build({{1, four, more}, {3, waysBack, backStart}}),
+        ThrowsMessage<Error>(HasSubstr("fewer edges through the coupled face 2")));
+    EXPECT_THAT(build({{1, four, start}, {3, waysBack, backStart}}),
+        ThrowsMessage<Error>(HasSubstr("4 meetings of the patch at face 1")));
+    EXPECT_THAT(build({{1, ways, start, centres}, {3, waysBack, backStart}}),
+        ThrowsMessage<Error>(HasSubstr("9 weights for the meetings of the patch at face 1")));
+}
+
+
+TEST(MeshGeometry, KeepsTheWeightWhileNothingMeets)
+{
+    const MeshGraph graph = graphWithWall();
+
+    const MeshGeometry geometry = makeGeometry(graph, centres, volumes, {1}, {}, true);
+
+    EXPECT_THAT(geometry.edgeFeatureNames(), ElementsAre("dy", "length", "weight"));
+    EXPECT_THAT(edgeFeatures(graph, geometry), ElementsAre(4, 4, 1, -4, 4, 1, 3, 3, 1));
+}
+
+
 TEST(MeshGeometry, RefusesWhatDoesNotFitTheGraph)
 {
     const MeshGraph graph = MeshGraph::fromFaces(2, owner, neighbour, {},
