@@ -52,7 +52,7 @@ const int nKinds = 3;
 {
     throw inSitu::Error
     (
-        "patch " + patch.name() + " of type " + patch.type() + ": " + what
+        "patch " + patch.name() + " of type " + patch.patch().type() + ": " + what
       + " are not supported yet"
     );
 }

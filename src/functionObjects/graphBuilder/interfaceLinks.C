@@ -63,13 +63,20 @@ Foam::functionObjects::interfaceLinks::interfaceLinks
             return std::tie(cells[met[a]], met[a]) < std::tie(cells[met[b]], met[b]);
         });
 
+        label last = -1;
         for (const label i : order)
         {
-            faces_.push_back(std::int32_t(met[i]));
-            weights_.push_back
-            (
-                weights[facei][i]*(partial ? (*partial)[facei] : scalar(1))
-            );
+            const double weight = weights[facei][i]*(partial ? (*partial)[facei] : 1);
+
+            // OpenFOAM lists the faces of a badly covered face twice
+            if (met[i] == last)
+            {
+                weights_.back() += weight;
+                continue;
+            }
+            last = met[i];
+            faces_.push_back(std::int32_t(last));
+            weights_.push_back(weight);
         }
         start_.push_back(std::int32_t(faces_.size()));
     }

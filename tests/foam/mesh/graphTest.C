@@ -28,13 +28,8 @@ License
 
 #include "base/Error.hpp"
 #include "cellZoneMask.H"
-#include "foamCase.H"
-#include "graphBuilder.H"
-
-#include <algorithm>
-#include <array>
-#include <set>
-#include <tuple>
+#include "meshEdges.H"
+#include "unitConversion.H"
 
 using namespace Foam;
 using functionObjects::graphBuilder;
@@ -44,150 +39,96 @@ using functionObjects::graphBuilder;
 namespace
 {
 
-// An edge as it must be, found here by walking over the faces: who receives, who
-// sends, through which face, and the way from the receiver to the sender
-struct graphEdge
-{
-    label receiver;
-    label sender;
-    label face;
-    vector way;
-};
-
-
-// By rules of their own: faces of cyclic patches are matched by position
-std::vector<graphEdge> expectedEdges(const polyMesh& mesh, const bool boundaryRows)
-{
-    std::vector<graphEdge> edges;
-    const vectorField& C = mesh.cellCentres();
-    const vectorField& Cf = mesh.faceCentres();
-
-    for (label facei = 0; facei < mesh.nInternalFaces(); ++facei)
-    {
-        const label own = mesh.faceOwner()[facei];
-        const label nei = mesh.faceNeighbour()[facei];
-        edges.push_back({own, nei, facei, C[nei] - C[own]});
-        edges.push_back({nei, own, facei, C[own] - C[nei]});
-    }
-
-    label row = mesh.nCells();
-    for (const polyPatch& patch : mesh.boundaryMesh())
-    {
-        const word type = patch.type();
-        for (label i = 0; i < patch.size(); ++i)
-        {
-            const label facei = patch.start() + i;
-            const label celli = mesh.faceOwner()[facei];
-
-            if (type == "cyclic")
-            {
-                // The other half lies across the box, the face opposite
-                const vector normal(cmptMag(mesh.faceAreas()[facei]));
-                const word other
-                (
-                    patch.name() == "left" ? "right" : patch.name() == "right" ? "left"
-                  : patch.name() == "back" ? "front" : "back"
-                );
-                const polyPatch& nbr = mesh.boundaryMesh()[other];
-                label opposite = -1;
-                for (label j = 0; j < nbr.size(); ++j)
-                {
-                    const vector d(Cf[nbr.start() + j] - Cf[facei]);
-                    if (mag(d ^ normal) < 1e-9*mag(normal))
-                    {
-                        opposite = nbr.start() + j;
-                    }
-                }
-                const label nbrCelli = mesh.faceOwner()[opposite];
-                edges.push_back
-                ({
-                    celli, nbrCelli, facei,
-                    (C[nbrCelli] - Cf[opposite]) + (Cf[facei] - C[celli])
-                });
-            }
-            else if (boundaryRows && type != "empty" && type != "wedge")
-            {
-                edges.push_back({celli, row++, facei, Cf[facei] - C[celli]});
-            }
-        }
-    }
-
-    std::sort(edges.begin(), edges.end(), [](const graphEdge& a, const graphEdge& b)
-    {
-        return std::tie(a.receiver, a.sender, a.face) < std::tie(b.receiver, b.sender, b.face);
-    });
-    return edges;
-}
-
-
-struct extent
+struct meshKind
 {
     const char* name;
     std::vector<int> directions;
-    label nRows;        // boundary faces that are rows
+    label nRows;            // boundary faces that are rows
+    patchMoves moves;       // of coupled patches
 };
 
 
-class GraphOfMesh : public testing::TestWithParam<extent> {};
+patchMoves acrossTheChannel()
+{
+    const auto by = [](const vector& d) { return [d](const point& p) { return p + d; }; };
+    return
+    {
+        {"left", by({-0.9, 0, 0})},
+        {"right", by({0.9, 0, 0})},
+        {"back", by({0, 0, -0.2})},
+        {"front", by({0, 0, 0.2})}
+    };
+}
+
+
+patchMoves aroundTheSector()
+{
+    const auto turn = [](const scalar degrees)
+    {
+        return [angle = degToRad(degrees)](const point& p)
+        {
+            const point axis(0.2, -0.1, 0);
+            const vector d(p - axis);
+            return axis + vector
+            (
+                std::cos(angle)*d.x() - std::sin(angle)*d.y(),
+                std::sin(angle)*d.x() + std::cos(angle)*d.y(),
+                d.z()
+            );
+        };
+    };
+    return {{"low", turn(-40)}, {"high", turn(40)}};
+}
+
+
+patchMoves roundTheBox()
+{
+    return
+    {
+        {"left", [](const point& p) { return p - vector(1.2, 0, 0); }},
+        {"right", [](const point& p) { return p + vector(1.2, 0, 0); }}
+    };
+}
+
+
+class GraphOfMesh : public testing::TestWithParam<meshKind> {};
 
 } // End anonymous namespace
 
 
 TEST_P(GraphOfMesh, HasTheEdgesAndFeaturesOfItsFaces)
 {
-    const foamCase theCase(GetParam().name);
-    const fvMesh& mesh = theCase.mesh;
-    const std::vector<int>& directions = GetParam().directions;
+    const meshKind& kind = GetParam();
+    const foamCase theCase(kind.name);
 
-    for (const bool boundaryRows : {true, false})
+    expectGraphOf(theCase.mesh, kind.directions, kind.nRows, kind.moves);
+}
+
+
+TEST_P(GraphOfMesh, FollowsTheMotionOfThePoints)
+{
+    // Stretched in all directions in which patches neither turn nor shift
+    const meshKind& kind = GetParam();
+    foamCase theCase(kind.name);
+    fvMesh& mesh = theCase.mesh;
+    const bool turns = kind.moves.count("low");
+    const bool shifts = kind.moves.count("left");
+    const graphBuilder builder(mesh, true);
+    const auto inner = builder.inner();
+
+    for (const scalar factor : {1.25, 0.75})
     {
-        const graphBuilder builder(mesh, boundaryRows);
-        const auto graph = builder.graph();
-        const auto geometry = builder.geometry(*graph);
-        const std::vector<double> features = edgeFeatures(*graph, *geometry);
-        const std::vector<graphEdge> expected = expectedEdges(mesh, boundaryRows);
-
-        ASSERT_EQ(graph->nCells(), mesh.nCells());
-        ASSERT_EQ(graph->nBoundary(), boundaryRows ? GetParam().nRows : 0);
-        ASSERT_EQ(graph->nEdges(), label(expected.size()));
-        ASSERT_EQ(geometry->directions, directions);
-
-        // One cell deep, a cell meets itself through two faces: either order will do
-        std::multiset<std::tuple<label, label, label>> seen, wanted;
-        for (label e = 0; e < graph->nEdges(); ++e)
+        pointField points(mesh.points());
+        for (point& p : points)
         {
-            SCOPED_TRACE("edge " + std::to_string(e));
-            const graphEdge& want = expected[e];
-            ASSERT_EQ(graph->receivers()[e], want.receiver);
-            ASSERT_EQ(graph->senders()[e], want.sender);
-            seen.insert({want.receiver, want.sender, graph->faceOf()[e]});
-            wanted.insert({want.receiver, want.sender, want.face});
-
-            const auto same = std::find_if(expected.begin(), expected.end(),
-                [&](const graphEdge& other)
-                {
-                    return other.receiver == want.receiver
-                     && other.sender == want.sender
-                     && other.face == graph->faceOf()[e];
-                });
-            ASSERT_NE(same, expected.end());
-
-            const double* feature = &features[e*geometry->nEdgeFeatures()];
-            double squared = 0;
-            for (std::size_t k = 0; k < directions.size(); ++k)
-            {
-                const double way = same->way[directions[k]];
-                EXPECT_NEAR(feature[k], way, 1e-12);
-                squared += way*way;
-            }
-            EXPECT_NEAR(feature[directions.size()], std::sqrt(squared), 1e-12);
+            p.z() *= kind.moves.count("back") ? 1 : factor;
+            p.x() *= turns || shifts ? 1 : 2 - factor;
+            p.y() *= turns ? 1 : factor + 0.01*p.y();
         }
-        EXPECT_EQ(seen, wanted);
+        mesh.movePoints(points);
 
-        for (label celli = 0; celli < mesh.nCells(); ++celli)
-        {
-            EXPECT_EQ(geometry->cellVolumes[celli], mesh.V()[celli]);
-        }
+        expectGraphOf(mesh, kind.directions, kind.nRows, kind.moves);
+        EXPECT_EQ(firstDifference(*inner, *builder.inner()), "");
     }
 }
 
@@ -198,10 +139,19 @@ INSTANTIATE_TEST_SUITE_P
     GraphOfMesh,
     testing::Values
     (
-        extent{"cavity", {0, 1}, 24},           // empty in z
-        extent{"wedge", {0, 1}, 14},            // inlet, outlet, pipe
-        extent{"channel", {0, 1, 2}, 4},        // bottom, top
-        extent{"baffle", {0, 1, 2}, 56}
+        meshKind{"cavity", {0, 1}, 24, {}},             // empty in z
+        meshKind{"wedge", {0, 1}, 14, {}},              // inlet, outlet, pipe
+        meshKind{"channel", {0, 1, 2}, 4, acrossTheChannel()},
+        meshKind{"slip", {0, 1, 2}, 4, acrossTheChannel()},
+        meshKind{"baffle", {0, 1, 2}, 56, {}},
+        meshKind{"ported", {0, 1, 2}, 72, {}},          // cyclic and wall baffles
+        meshKind{"refined", {0, 1, 2}, 76, {}},
+        meshKind{"sector", {0, 1, 2}, 20, aroundTheSector()},
+        meshKind{"sectorAMI", {0, 1, 2}, 20, aroundTheSector()},
+        meshKind{"periodic", {0, 1, 2}, 36, roundTheBox()},
+        meshKind{"sliding", {0, 1, 2}, 91, {}},
+        meshKind{"rings", {0, 1}, 48, {}},              // empty in z
+        meshKind{"partial", {0, 1, 2}, 104, {}}
     ),
     [](const auto& info) { return info.param.name; }
 );
