@@ -3,11 +3,14 @@
 #include "base/ThreadPool.hpp"
 
 #include "base/Error.hpp"
+#include "base/cpuQuota.hpp"
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -211,12 +214,16 @@ int availableCores()
 {
     cpu_set_t set;
     CPU_ZERO(&set);
+    int cores = static_cast<int>(std::thread::hardware_concurrency());
     if (sched_getaffinity(0, sizeof(set), &set) == 0)
     {
-        return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+        cores = CPU_COUNT(&set);
     }
-    const unsigned cores = std::thread::hardware_concurrency();
-    return cores > 0 ? static_cast<int>(cores) : 1;
+    if (const auto quota = cpuQuota())
+    {
+        cores = static_cast<int>(std::min<double>(cores, std::ceil(*quota)));
+    }
+    return std::max(cores, 1);
 }
 
 }
