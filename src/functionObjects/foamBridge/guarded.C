@@ -27,7 +27,9 @@ License
 #include "base/Error.hpp"
 #include "error.H"
 #include "floatTrapGuard.H"
+#include "newHandlerGuard.H"
 
+#include <new>
 #include <string>
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
@@ -47,6 +49,18 @@ struct failure
 failure describe(const inSitu::ConfigError& fault)
 {
     return {fault.message(), fault.file(), fault.line()};
+}
+
+
+failure describe(const std::bad_alloc&)
+{
+    return
+    {
+        "there is no memory left for an allocation; a smaller buffer.maxMemory,"
+        " batchSize or model needs less",
+        "",
+        0
+    };
 }
 
 
@@ -121,6 +135,7 @@ bool Foam::functionObjects::guarded
     try
     {
         const floatTrapGuard trapsOff;
+        const newHandlerGuard handlerOff;
         body();
         return true;
     }
@@ -129,6 +144,10 @@ bool Foam::functionObjects::guarded
         throw;
     }
     catch (const inSitu::ConfigError& err)
+    {
+        fault = describe(err);
+    }
+    catch (const std::bad_alloc& err)
     {
         fault = describe(err);
     }

@@ -35,6 +35,7 @@ License
 
 #include <cmath>
 #include <csignal>
+#include <new>
 #include <thread>
 
 using namespace Foam;
@@ -97,7 +98,17 @@ double divideByZero()
 }
 
 
+//- More than any machine has. Volatile: memory nobody looks at is not asked for
+void allocateTooMuch()
+{
+    volatile std::size_t size = std::size_t(1) << 60;
+    void* volatile memory = ::operator new(size);
+    ::operator delete(memory);
+}
+
+
 using FloatTraps = Guarded;
+using FailedAllocation = Guarded;
 
 } // End anonymous namespace
 
@@ -258,6 +269,62 @@ TEST_F(FloatTraps, AreOnAgainAfterAFailure)
         },
         testing::ExitedWithCode(0),
         ""
+    );
+}
+
+
+TEST_F(FailedAllocation, EndsAsOneErrorWithARemedy)
+{
+    try
+    {
+        run(onFailure::endRun, allocateTooMuch);
+        FAIL() << "no error";
+    }
+    catch (const Foam::error& err)
+    {
+        EXPECT_THAT(err.message(), AllOf(HasSubstr("idler surrogate, execute at time"),
+            HasSubstr("no memory left"), HasSubstr("buffer.maxMemory")));
+    }
+}
+
+
+TEST_F(FailedAllocation, InAThreadOfOursIsAnExceptionThere)
+{
+    EXPECT_TRUE(run(onFailure::endRun, []
+    {
+        bool thrown = false;
+        std::thread
+        (
+            [&]
+            {
+                try
+                {
+                    allocateTooMuch();
+                }
+                catch (const std::bad_alloc&)
+                {
+                    thrown = true;
+                }
+            }
+        ).join();
+        EXPECT_TRUE(thrown);
+    }));
+}
+
+
+TEST_F(FailedAllocation, LeavesOpenFOAMsHandlerInPlace)
+{
+    const std::new_handler handler = std::get_new_handler();
+    ASSERT_NE(handler, nullptr);
+
+    run(onFailure::warn, allocateTooMuch);
+    EXPECT_EQ(std::get_new_handler(), handler);
+
+    EXPECT_EXIT
+    (
+        allocateTooMuch(),
+        testing::KilledBySignal(SIGABRT),
+        "new cannot satisfy memory request"
     );
 }
 
