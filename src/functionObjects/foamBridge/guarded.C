@@ -29,6 +29,7 @@ License
 #include "floatTrapGuard.H"
 #include "newHandlerGuard.H"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -64,11 +65,13 @@ failure describe(const std::bad_alloc&)
 }
 
 
-// LibTorch adds the addresses of its call stack
+// LibTorch adds the addresses of its call stack, with or without a headline
 failure describe(const std::exception& fault)
 {
     const std::string text = fault.what();
-    return {text.substr(0, text.find("\nException raised from ")), "", 0};
+    const auto end =
+        std::min(text.find("\nException raised from "), text.find("\nframe #"));
+    return {text.substr(0, end), "", 0};
 }
 
 } // End anonymous namespace
