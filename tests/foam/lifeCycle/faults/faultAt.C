@@ -36,11 +36,11 @@ Usage
         type        faultAt;
         libs        ("$INSITU_BUILD_DIR/testLibraries/libinSituFaults.so");
         timeIndex   7;
-        what        divideByZero;   // fatalError | signal | spoil
+        what        divideByZero;   // fatalError | signal | spoil | forget
 
         number      15;             // signal: which one
-        field       marker;         // spoil: cell 35 of this volScalarField
-        value       nan;            // becomes this: nan | infinity
+        field       marker;         // spoil, forget: this volScalarField
+        value       nan;            // spoil: what cell 35 becomes, nan | infinity
         steps       2;              // for so many steps
     }
     \endverbatim
@@ -84,6 +84,11 @@ class faultAt
         Info<< "1/0 = " << result << endl;
     }
 
+    volScalarField& field()
+    {
+        return mesh_.lookupObjectRef<volScalarField>(dict_.get<word>("field"));
+    }
+
     void spoil()
     {
         const label last = timeIndex_ + dict_.get<label>("steps") - 1;
@@ -92,8 +97,7 @@ class faultAt
             return;
         }
 
-        scalar& value =
-            mesh_.lookupObjectRef<volScalarField>(dict_.get<word>("field"))[35];
+        scalar& value = field()[35];
         if (time_.timeIndex() == timeIndex_)
         {
             sound_ = value;
@@ -134,6 +138,11 @@ public:
             else if (what_ == "signal")
             {
                 std::raise(dict_.get<label>("number"));
+            }
+            else if (what_ == "forget")
+            {
+                // The registry owns it
+                field().checkOut();
             }
             else
             {
