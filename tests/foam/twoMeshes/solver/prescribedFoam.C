@@ -1,0 +1,273 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam: the file LICENSE at its top.
+
+Application
+    prescribedFoam
+
+Description
+    A solver that solves nothing: on each of several meshes, U and p are functions
+    of position and time, so that a restarted run has the very fields of an
+    unbroken one. What happens to a mesh is in its dynamicMeshDict; a file
+    system/changes adds what no dynamic mesh does, by time index:
+
+    \verbatim
+    <region>
+    {
+        renumber  (5);      // other cell, face and point labels, as many as before
+        points    (7);      // points move behind OpenFOAM's back
+        neighbour (7);      // a face gets another neighbour behind OpenFOAM's back
+    }
+    \endverbatim
+
+    The field "marker", near 1 in a ball that flies through the mesh, is there to
+    refine on.
+
+\*---------------------------------------------------------------------------*/
+
+#include "argList.H"
+#include "dynamicFvMesh.H"
+#include "mapPolyMesh.H"
+#include "polyTopoChange.H"
+#include "volFields.H"
+
+using namespace Foam;
+
+// * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
+
+namespace
+{
+
+vector velocity(const point& x, const scalar t)
+{
+    return vector
+    (
+        Foam::sin(3*x.x() + 5*t) + 0.3*x.y(),
+        Foam::cos(2*x.y() - 4*t)*x.z(),
+        0.5*Foam::sin(x.x() + 4*x.z() + 3*t)
+    );
+}
+
+
+scalar pressure(const point& x, const scalar t)
+{
+    return Foam::cos(4*x.x() - 6*t) + 2*x.y()*x.z();
+}
+
+
+scalar marker(const point& x, const scalar t)
+{
+    const point centre(0.2 + 0.6*t, 0.3 + 0.4*t, 0.35 + 0.2*t);
+    return Foam::exp(-magSqr(x - centre)/sqr(0.15));
+}
+
+
+template<class Type, class Function>
+void prescribe
+(
+    GeometricField<Type, fvPatchField, volMesh>& field,
+    const Function& function
+)
+{
+    const fvMesh& mesh = field.mesh();
+    const scalar t = mesh.time().value();
+
+    forAll(mesh.cellCentres(), celli)
+    {
+        field.primitiveFieldRef()[celli] = function(mesh.cellCentres()[celli], t);
+    }
+    for (auto& patchField : field.boundaryFieldRef())
+    {
+        const vectorField centres(patchField.patch().patch().faceCentres());
+        Field<Type> values(patchField.size());
+        forAll(values, facei)
+        {
+            values[facei] = function(centres[facei], t);
+        }
+        patchField == values;
+    }
+}
+
+
+void renumber(fvMesh& mesh)
+{
+    polyTopoChange change(mesh);
+    const autoPtr<mapPolyMesh> map(change.changeMesh(mesh, false, true, true, true));
+    mesh.updateMesh(map());
+}
+
+
+// What a faulty library does: no event tells of it
+void spoilPoints(const fvMesh& mesh)
+{
+    const label pointi = mesh.nPoints()/2;
+    const vector shift(0.003, 0.002, -0.004);
+
+    const_cast<point&>(mesh.points()[pointi]) += shift;
+    for (const label celli : mesh.pointCells()[pointi])
+    {
+        const_cast<point&>(mesh.cellCentres()[celli]) += shift/8;
+    }
+}
+
+
+void spoilNeighbour(const fvMesh& mesh)
+{
+    const labelUList& owner = mesh.faceOwner();
+    const labelUList& neighbour = mesh.faceNeighbour();
+
+    for (label facei = mesh.nInternalFaces()/2; ; ++facei)
+    {
+        if (owner[facei] == owner[facei + 1] && neighbour[facei] + 1 < neighbour[facei + 1])
+        {
+            ++const_cast<label&>(neighbour[facei]);
+            return;
+        }
+    }
+}
+
+
+struct region
+{
+    autoPtr<dynamicFvMesh> mesh;
+    const dictionary changes;
+    volVectorField U;
+    volScalarField p;
+    volScalarField blob;
+
+    region(const word& name, const Time& runTime, const dictionary& allChanges)
+    :
+        mesh
+        (
+            dynamicFvMesh::New
+            (
+                IOobject(name, runTime.timeName(), runTime, IOobject::MUST_READ)
+            )
+        ),
+        changes(allChanges.subOrEmptyDict(name)),
+        U(field<vector>("U", dimVelocity)),
+        p(field<scalar>("p", sqr(dimVelocity))),
+        blob(field<scalar>("marker", dimless))
+    {
+        prescribe(U, velocity);
+        prescribe(p, pressure);
+    }
+
+    template<class Type>
+    GeometricField<Type, fvPatchField, volMesh> field
+    (
+        const word& name,
+        const dimensionSet& dimensions
+    ) const
+    {
+        return GeometricField<Type, fvPatchField, volMesh>
+        (
+            IOobject
+            (
+                name,
+                mesh->time().timeName(),
+                *mesh,
+                IOobject::NO_READ,
+                IOobject::AUTO_WRITE
+            ),
+            *mesh,
+            dimensioned<Type>(dimensions, Zero),
+            "fixedValue"
+        );
+    }
+
+    bool isDue(const word& change) const
+    {
+        const labelList indices(changes.getOrDefault(change, labelList()));
+        return indices.found(mesh->time().timeIndex());
+    }
+
+    void step()
+    {
+        prescribe(blob, marker);
+        mesh->update();
+        bool changed = mesh->topoChanging();
+
+        if (isDue("renumber"))
+        {
+            renumber(*mesh);
+            changed = true;
+        }
+        if (isDue("points"))
+        {
+            spoilPoints(*mesh);
+        }
+        if (isDue("neighbour"))
+        {
+            spoilNeighbour(*mesh);
+        }
+
+        prescribe(U, velocity);
+        prescribe(p, pressure);
+
+        Info<< "Region " << mesh->name() << ": "
+            << (changed ? "changed, " : "kept, ")
+            << mesh->nCells() << " cells, " << mesh->nFaces() << " faces, "
+            << mesh->nPoints() << " points" << endl;
+    }
+};
+
+} // End anonymous namespace
+
+
+// * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * //
+
+int main(int argc, char* argv[])
+{
+    argList::noParallel();
+
+    #include "setRootCase.H"
+    #include "createTime.H"
+
+    const IOdictionary changes
+    (
+        IOobject("changes", runTime.system(), runTime, IOobject::READ_IF_PRESENT)
+    );
+
+    PtrList<region> regions;
+    for (const word& name : runTime.controlDict().get<wordList>("regions"))
+    {
+        regions.append(new region(name, runTime, changes));
+    }
+
+    while (runTime.run())
+    {
+        ++runTime;
+        Info<< "Time = " << runTime.timeName() << endl;
+
+        for (region& each : regions)
+        {
+            each.step();
+        }
+        runTime.write();
+    }
+
+    Info<< "End" << endl;
+    return 0;
+}
+
+// ************************************************************************* //
