@@ -21,7 +21,7 @@ struct TrainCase
 
     explicit TrainCase(int nx = 6, int ny = 5)
     :
-        mesh(WaveCase(nx, ny).theCase().mesh)
+        mesh(WaveCase(nx, ny).mesh().state)
     {}
 
     std::int64_t nCells() const { return mesh.graph->nCells(); }
@@ -68,7 +68,8 @@ struct TrainCase
     Normaliser normaliser(int count = 3, double factor = 1, double offset = 0,
         bool increment = true) const
     {
-        Normaliser result({nInputs, nTargets, increment, {0, 1}, {0, 0, 1}}, 100, {});
+        Normaliser result({nInputs, nTargets, 0, increment, {0, 1}, {0, 0, 1}}, 100, {});
+        result.setEdgeLength(meanEdgeLength(*mesh.graph, *mesh.geometry));
         for (int k = 0; k < count; ++k)
         {
             const Sample added = sample(k);
@@ -82,7 +83,7 @@ struct TrainCase
                 targets.push_back(static_cast<Value>(values.back()));
             }
             result.add<Value>({inputs, static_cast<std::size_t>(nCells()*nInputs)},
-                Span<const Value>(targets), Span<const double>(values), nCells(), SerialComm());
+                Span<const Value>(targets), Span<const double>(values), nCells(), {}, SerialComm());
         }
         return result;
     }
@@ -92,7 +93,6 @@ struct TrainCase
         TrainerLayout layout;
         layout.shape = {nInputs + 5, mesh.geometry->nEdgeFeatures(), nTargets};
         layout.nInputColumns = nInputs;
-        layout.edgeScale = meanEdgeLength(*mesh.graph, *mesh.geometry);
         return layout;
     }
 

@@ -28,6 +28,86 @@ public:
     //- Everything but the folders
     TrainingCase theCase() const
     {
+        TrainingCase theCase;
+        theCase.fields =
+        {
+            {"U", "volVectorField", 3, {0, 1}, {"Ux", "Uy"}, {0, 1, -1, 0, 0, 0, 0}},
+            {"p", "volScalarField", 1, {0}, {"p"}, {0, 2, -2, 0, 0, 0, 0}}
+        };
+        theCase.inputs = {0, 1};
+        theCase.targets = {0, 1};
+        theCase.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
+        theCase.versions = {"no OpenFOAM"};
+        return theCase;
+    }
+
+    //- Each cell cut into two in the direction of x
+    void refine()
+    {
+        nx_ *= 2;
+        dx_ /= 2;
+        graph_ = nullptr;
+    }
+
+    //- The points lie at this time where the wave of them is
+    void move(double time) { shift_ = 0.125*std::sin(3*time); }
+
+    //- The mesh now. Its graph is the same object until it is refined.
+    CaseMesh mesh()
+    {
+        if (!graph_)
+        {
+            makeGraph();
+        }
+        std::vector<double> centres;
+        for (int row = 0; row < graph_->nNodes(); ++row)
+        {
+            centres.insert(centres.end(),
+                {x(row), row >= graph_->nCells() ? 0 : y(row), 0.05});
+        }
+
+        CaseMesh mesh;
+        mesh.state.graph = graph_;
+        mesh.state.geometry = std::make_shared<MeshGeometry>(makeGeometry
+        (
+            *graph_, centres, std::vector<double>(graph_->nCells(), 0.025*dx_), {0, 1}
+        ));
+        mesh.state.staticFeatures = staticFeatures_;
+        mesh.text = std::to_string(nx_*ny_) + " cells";
+        mesh.placeOfRow = [](std::int64_t row) { return "row " + std::to_string(row); };
+        return mesh;
+    }
+
+    int nCells() const { return nx_*ny_; }
+    int nRows() const { return nx_*ny_ + nx_; }
+
+    //- The fields at a time; valid until the next call
+    const std::vector<FieldView<double>>& fields(double time)
+    {
+        U_.resize(3*nRows());
+        p_.resize(nRows());
+        for (int row = 0; row < nRows(); ++row)
+        {
+            const double phase = 2*x(row) - 1.5*time;
+            const double decay = std::exp(-decayRate_*time);
+            const bool wall = row >= nx_*ny_;
+            U_[3*row] = wall ? 0 : 1 + 0.3*decay*std::sin(phase)*std::cos(1.3*y(row));
+            U_[3*row + 1] = wall ? 0 : 0.2*decay*std::cos(phase + y(row));
+            U_[3*row + 2] = 7;
+            p_[row] = 1e5 + decay*std::cos(phase - 0.7*y(row));
+        }
+        views_.resize(2);
+        views_[0] = view(U_, 3);
+        views_[1] = view(p_, 1);
+        return views_;
+    }
+
+    std::vector<double>& p() { return p_; }
+
+private:
+
+    void makeGraph()
+    {
         std::vector<std::int32_t> owner, neighbour, wallCells;
         for (int j = 0; j < ny_; ++j)
         {
@@ -51,72 +131,24 @@ public:
             }
         }
         const auto firstFace = static_cast<std::int32_t>(owner.size());
-        const auto graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces
+        graph_ = std::make_shared<MeshGraph>(MeshGraph::fromFaces
         (
             nx_*ny_, owner, neighbour, {BoundaryPatch{firstFace, wallCells}}
         ));
 
-        std::vector<double> centres;
-        auto staticFeatures = std::make_shared<std::vector<float>>();
-        for (int row = 0; row < graph->nNodes(); ++row)
+        auto features = std::make_shared<std::vector<float>>();
+        for (int row = 0; row < graph_->nNodes(); ++row)
         {
-            const bool wall = row >= graph->nCells();
-            centres.insert(centres.end(), {x(row), wall ? 0 : y(row), 0.05});
+            const bool wall = row >= graph_->nCells();
             for (const float feature : {!wall, wall, false, wall, false})
             {
-                staticFeatures->push_back(feature);
+                features->push_back(feature);
             }
         }
-
-        TrainingCase theCase;
-        theCase.mesh.graph = graph;
-        theCase.mesh.geometry = std::make_shared<MeshGeometry>(makeGeometry
-        (
-            *graph, centres, std::vector<double>(graph->nCells(), 0.0125), {0, 1}
-        ));
-        theCase.mesh.staticFeatures = staticFeatures;
-        theCase.fields =
-        {
-            {"U", "volVectorField", 3, {0, 1}, {"Ux", "Uy"}, {0, 1, -1, 0, 0, 0, 0}},
-            {"p", "volScalarField", 1, {0}, {"p"}, {0, 2, -2, 0, 0, 0, 0}}
-        };
-        theCase.inputs = {0, 1};
-        theCase.targets = {0, 1};
-        theCase.topologyFingerprint = "wave" + std::to_string(nx_) + 'x' + std::to_string(ny_);
-        theCase.topologyText = std::to_string(nx_*ny_) + " cells";
-        theCase.placeOfRow = [](std::int64_t row) { return "row " + std::to_string(row); };
-        theCase.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
-        theCase.versions = {"no OpenFOAM"};
-        return theCase;
+        staticFeatures_ = features;
     }
 
-    //- The fields at a time; valid until the next call
-    const std::vector<FieldView<double>>& fields(double time)
-    {
-        const int nRows = nx_*ny_ + nx_;
-        U_.resize(3*nRows);
-        p_.resize(nRows);
-        for (int row = 0; row < nRows; ++row)
-        {
-            const double phase = 2*x(row) - 1.5*time;
-            const double decay = std::exp(-decayRate_*time);
-            const bool wall = row >= nx_*ny_;
-            U_[3*row] = wall ? 0 : 1 + 0.3*decay*std::sin(phase)*std::cos(1.3*y(row));
-            U_[3*row + 1] = wall ? 0 : 0.2*decay*std::cos(phase + y(row));
-            U_[3*row + 2] = 7;
-            p_[row] = 1e5 + decay*std::cos(phase - 0.7*y(row));
-        }
-        views_.resize(2);
-        views_[0] = view(U_, 3);
-        views_[1] = view(p_, 1);
-        return views_;
-    }
-
-    std::vector<double>& p() { return p_; }
-
-private:
-
-    double x(int row) const { return 0.25 + 0.5*(row % nx_); }
+    double x(int row) const { return dx_*(0.5 + row % nx_) + shift_*(row % 3); }
     double y(int row) const { return 0.125 + 0.25*(row % (nx_*ny_)/nx_); }
 
     FieldView<double> view(const std::vector<double>& values, std::size_t nComponents) const
@@ -128,6 +160,10 @@ private:
     int nx_;
     int ny_;
     double decayRate_;
+    double dx_ = 0.5;
+    double shift_ = 0;
+    std::shared_ptr<const MeshGraph> graph_;
+    std::shared_ptr<const std::vector<float>> staticFeatures_;
     std::vector<double> U_;
     std::vector<double> p_;
     std::vector<FieldView<double>> views_;

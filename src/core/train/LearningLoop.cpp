@@ -398,8 +398,8 @@ void LearningLoop::leaveOutStep()
         " optimizer.learningRate or optimizer.maxGradNorm helps";
     if (badSteps_ > settings_.object.maxBadSteps)
     {
-        throw Error(message + ". It is the " + std::to_string(badSteps_)
-            + "th in a row (maxBadSteps " + std::to_string(settings_.object.maxBadSteps)
+        throw Error(message + ". That makes " + std::to_string(badSteps_)
+            + " in a row (maxBadSteps " + std::to_string(settings_.object.maxBadSteps)
             + "); the last checkpoint is good");
     }
     if (badSteps_ == 1)

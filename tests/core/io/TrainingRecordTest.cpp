@@ -68,18 +68,22 @@ TEST_F(TrainingRecordTest, WritesMetricsThatAreOneObjectPerLine)
 
     record.report(report(0.1));
     record.warning("disk \"full\"");
-    record.end({{"train", 3, 1.5, 1.5, 1.5}}, 6,
-        {{"topology", 1, 0.01, {{"topology", 1}}}}, {{"gap", 4}});
+    record.rebuild(0.25, "geometry", "topology", 3);
+    record.end({{{"train", 3, 1.5, 1.5, 1.5}}, 6,
+        {{"geometry", 4, 0.125, {{"start", 1}, {"topology", 3}}}}, 17, {{"gap", 4}}});
 
     const auto metrics = lines("metrics.jsonl");
-    ASSERT_EQ(metrics.size(), 3u);
+    ASSERT_EQ(metrics.size(), 4u);
     EXPECT_EQ(metrics[0], "{\"event\":\"report\",\"time\":0.1,\"timeIndex\":7,\"step\":40,\"samples\":23,"
         "\"loss\":0.3125,\"learningRate\":0.001,\"gradientNorm\":2.5,"
         "\"rmse\":{\"U\":0.5,\"p\":12},\"skill\":{\"U\":0.875,\"p\":null}}");
     EXPECT_EQ(metrics[1], "{\"event\":\"warning\",\"message\":\"disk \\\"full\\\"\"}");
-    EXPECT_EQ(metrics[2], "{\"event\":\"end\",\"builds\":{\"topology\":1},"
-        "\"reasons\":{\"topology\":{\"topology\":1}},\"seconds\":{\"train\":1.5},"
-        "\"wallSeconds\":6,\"dropped\":{\"gap\":4}}");
+    EXPECT_EQ(metrics[2], "{\"event\":\"rebuild\",\"time\":0.25,\"cache\":\"geometry\","
+        "\"reason\":\"topology\",\"builds\":3}");
+    EXPECT_EQ(metrics[3], "{\"event\":\"end\",\"builds\":{\"geometry\":4},"
+        "\"reasons\":{\"geometry\":{\"start\":1,\"topology\":3}},"
+        "\"buildSeconds\":{\"geometry\":0.125},\"seconds\":{\"train\":1.5},"
+        "\"wallSeconds\":6,\"mapped\":17,\"dropped\":{\"gap\":4}}");
 }
 
 

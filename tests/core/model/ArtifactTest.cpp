@@ -64,7 +64,8 @@ std::vector<double> trainAndWrite(const TemporaryFolder& folder, const Entries& 
     content.target = scales.target();
     content.inputReference = inputReference;
     content.targetReference = targetReference;
-    content.edgeScale = meanEdgeLength(*data.mesh.graph, *data.mesh.geometry);
+    content.edgeScales = edgeScales(*data.mesh.geometry,
+        meanEdgeLength(*data.mesh.graph, *data.mesh.geometry));
     content.card = "{\"fields\":[\"U\",\"p\"],\"horizon\":4}";
     writeArtifact(folder / "model.pt", bench.trainer.model(), content);
 

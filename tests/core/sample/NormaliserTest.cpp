@@ -249,8 +249,8 @@ TEST(RunningMoments, NoRowsAnywhereChangeNothing)
 namespace
 {
 
-const Normaliser::Layout incrementsOfU{3, 2, true, {0, 0}, {0, 0, 1}};
-const Normaliser::Layout valuesOfU{3, 2, false, {0, 0}, {0, 0, 1}};
+const Normaliser::Layout incrementsOfU{3, 2, 0, true, {0, 0}, {0, 0, 1}};
+const Normaliser::Layout valuesOfU{3, 2, 0, false, {0, 0}, {0, 0, 1}};
 
 struct Data
 {
@@ -270,7 +270,7 @@ Data sampleOf(std::mt19937& generator, double size, std::size_t nCells)
 void add(Normaliser& normaliser, const Data& data)
 {
     normaliser.add(Span<const double>(data.input), Span<const double>(data.target),
-        Span<const double>(data.value), data.value.size()/2, serial);
+        Span<const double>(data.value), data.value.size()/2, {}, serial);
 }
 
 }
@@ -313,12 +313,12 @@ TEST(Normaliser, IsExactForTheFirstSamples)
 TEST(Normaliser, ANewSampleWeighsOneInMemoryWhateverItsNumberOfCells)
 {
     // constant samples: 8 of value 3 with 2 cells each, then values with any number of cells
-    Normaliser normaliser({1, 1, false, {0}, {0}}, 4, std::nullopt);
+    Normaliser normaliser({1, 1, 0, false, {0}, {0}}, 4, std::nullopt);
     const auto put = [&](double value, std::size_t nCells)
     {
         const std::vector<double> rows(nCells, value);
         normaliser.add(Span<const double>(rows), Span<const double>(rows),
-            Span<const double>(rows), nCells, serial);
+            Span<const double>(rows), nCells, {}, serial);
     };
     for (int i = 0; i < 8; ++i)
     {
@@ -377,7 +377,7 @@ TEST(Normaliser, ASteadyTargetIsScaledByAMillionthOfItsFieldsDeviation)
     const std::vector<double> value{-3, -4, 3, 4};
 
     normaliser.add(Span<const double>(input), Span<const double>(target),
-        Span<const double>(value), 2, serial);
+        Span<const double>(value), 2, {}, serial);
 
     const double floor = 1e-6*std::sqrt((9 + 16)/2.0);
     EXPECT_THAT(normaliser.target().scale,
@@ -393,7 +393,7 @@ TEST(Normaliser, AComponentOfNoiseIsNotBlownUp)
     const std::vector<double> target{1, 1, 2, 2};
 
     normaliser.add(Span<const double>(input), Span<const double>(target),
-        Span<const double>(target), 2, serial);
+        Span<const double>(target), 2, {}, serial);
 
     const std::vector<double> scale = normaliser.input().scale;
     EXPECT_DOUBLE_EQ(scale[0], 2);
@@ -407,13 +407,13 @@ TEST(Normaliser, RoundingOfAConstantFieldIsNotBlownUpAndSmallVariationsAreKept)
     // p = 1e5 less its reference: what is left is rounding in one case, a sound wave in another
     const auto scale = [](double amplitude)
     {
-        Normaliser normaliser({1, 1, true, {0}, {0}}, 100, std::nullopt);
+        Normaliser normaliser({1, 1, 0, true, {0}, {0}}, 100, std::nullopt);
         normaliser.setInputReference(Span<const double>(std::vector<double>{1e5}));
         const std::vector<double> input{-amplitude, amplitude};
         const std::vector<double> target{0, 0};
         const std::vector<double> value{1e5 - amplitude, 1e5 + amplitude};
         normaliser.add(Span<const double>(input), Span<const double>(target),
-            Span<const double>(value), 2, serial);
+            Span<const double>(value), 2, {}, serial);
         return std::make_pair(normaliser.input().scale[0], normaliser.target().scale[0]);
     };
 
@@ -432,7 +432,7 @@ TEST(Normaliser, AColumnThatNeverVariedHasScaleOne)
     const std::vector<double> target{0, 0, 0, 0};
 
     normaliser.add(Span<const double>(input), Span<const double>(target),
-        Span<const double>(target), 2, serial);
+        Span<const double>(target), 2, {}, serial);
 
     EXPECT_THAT(normaliser.input().shift, ElementsAre(5, 5, 7));
     EXPECT_THAT(normaliser.input().scale, ElementsAre(1, 1, 1));
@@ -470,22 +470,69 @@ TEST(Normaliser, ResumesBitForBit)
 
 TEST(Normaliser, WhatDoesNotFitIsRefused)
 {
-    EXPECT_THAT(([] { Normaliser({2, 1, true, {0}, {0}}, 5, std::nullopt); }),
+    EXPECT_THAT(([] { Normaliser({2, 1, 0, true, {0}, {0}}, 5, std::nullopt); }),
         ThrowsMessage<Error>(HasSubstr("1 fields of input columns, expected 2")));
-    EXPECT_THAT(([] { Normaliser({1, 1, true, {0}, {0}}, 0.5, std::nullopt); }),
+    EXPECT_THAT(([] { Normaliser({1, 1, 0, true, {0}, {0}}, 0.5, std::nullopt); }),
         ThrowsMessage<Error>(HasSubstr("memory")));
 
-    Normaliser normaliser({1, 1, true, {0}, {0}}, 5, std::nullopt);
+    Normaliser normaliser({1, 1, 0, true, {0}, {0}}, 5, std::nullopt);
     const std::vector<double> two{1, 2}, three{1, 2, 3};
     EXPECT_THAT
     (
         ([&]
         {
             normaliser.add(Span<const double>(three), Span<const double>(two),
-                Span<const double>(two), 2, serial);
+                Span<const double>(two), 2, {}, serial);
         }),
         ThrowsMessage<Error>(HasSubstr("3 values, expected 2"))
     );
     EXPECT_THAT([&] { normaliser.load(Normaliser(incrementsOfU, 5, std::nullopt).save()); },
         ThrowsMessage<Error>(HasSubstr("inputReference")));
+}
+
+
+// ---- columns with one value per sample
+
+TEST(Normaliser, AFeatureIsScaledByItsValuesOverTheSamples)
+{
+    Normaliser normaliser({1, 1, 1, true, {0}, {0}}, 100, std::nullopt);
+    const std::vector<double> rows{3, 5};
+    for (const double deltaT : {0.25, 0.5, 1.5})
+    {
+        normaliser.add(Span<const double>(rows), Span<const double>(rows),
+            Span<const double>(rows), 2, Span<const double>(&deltaT, 1), serial);
+    }
+
+    // mean 0.75, deviations 0.5 0.25 0.75
+    EXPECT_NEAR(normaliser.input().shift.at(1), 0.75, 1e-15);
+    EXPECT_NEAR(normaliser.input().scale.at(1), std::sqrt(0.875/3), 1e-15);
+    EXPECT_THAT([&] { normaliser.add(Span<const double>(rows), Span<const double>(rows),
+        Span<const double>(rows), 2, {}, serial); },
+        ThrowsMessage<Error>(HasSubstr("0 features")));
+}
+
+
+TEST(Normaliser, TheRoundingOfTheClockIsNoVariation)
+{
+    Normaliser normaliser({1, 1, 1, true, {0}, {0}}, 100, std::nullopt);
+    const std::vector<double> rows{3, 5};
+    for (int step = 0; step < 20; ++step)
+    {
+        const double deltaT = (100 + 0.005*(step + 1)) - (100 + 0.005*step);
+        normaliser.add(Span<const double>(rows), Span<const double>(rows),
+            Span<const double>(rows), 2, Span<const double>(&deltaT, 1), serial);
+    }
+
+    EXPECT_NEAR(normaliser.input().scale.at(1), 0.005e-6, 1e-12);
+}
+
+
+TEST(Normaliser, KeepsTheLengthOfTheFirstGraph)
+{
+    Normaliser first({1, 1, 0, true, {0}, {0}}, 100, std::nullopt);
+    EXPECT_EQ(first.edgeLength(), 1);
+    first.setEdgeLength(0.375);
+    Normaliser second({1, 1, 0, true, {0}, {0}}, 100, std::nullopt);
+    second.load(first.save());
+    EXPECT_EQ(second.edgeLength(), 0.375);
 }

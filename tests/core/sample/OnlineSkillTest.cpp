@@ -20,16 +20,16 @@ const std::vector<double> baseline{1, 3, 14, 4, 7, 17};         // errors 1 0 4,
 const std::vector<double> prediction{2.5, 3, 11, 4, 4, 18};     // errors .5 0 1, 0 1 2
 
 
-void addOnce(OnlineSkill& skill)
+void addOnce(OnlineSkill& skill, const std::vector<double>& mask = {})
 {
     skill.add(Span<const double>(prediction), Span<const double>(truth),
-        Span<const double>(baseline), comm);
+        Span<const double>(baseline), Span<const double>(mask), comm);
 }
 
 
 TEST(OnlineSkill, ComparesSquaredErrorsPerField)
 {
-    OnlineSkill skill(fieldOfColumn, {});
+    OnlineSkill skill(fieldOfColumn);
 
     addOnce(skill);
 
@@ -43,11 +43,11 @@ TEST(OnlineSkill, ComparesSquaredErrorsPerField)
 
 TEST(OnlineSkill, SumsBeforeItDivides)
 {
-    OnlineSkill skill(fieldOfColumn, {});
+    OnlineSkill skill(fieldOfColumn);
     const std::vector<double> far{6, 3, 10, 4, 5, 20};      // persistence is 4 off in one entry of U
 
     addOnce(skill);
-    skill.add(Span<const double>(baseline), Span<const double>(truth), Span<const double>(far), comm);
+    skill.add(Span<const double>(baseline), Span<const double>(truth), Span<const double>(far), {}, comm);
 
     EXPECT_DOUBLE_EQ(skill.skill()[0], 1 - (1.25 + 5)/(5 + 16));
     EXPECT_EQ(skill.nSamples(), 2);
@@ -56,9 +56,9 @@ TEST(OnlineSkill, SumsBeforeItDivides)
 
 TEST(OnlineSkill, LooksOnlyInsideTheMask)
 {
-    OnlineSkill skill(fieldOfColumn, {0, 1});
+    OnlineSkill skill(fieldOfColumn);
 
-    addOnce(skill);
+    addOnce(skill, {0, 1});
 
     EXPECT_DOUBLE_EQ(skill.rmse()[0], std::sqrt(1.0/2));
     EXPECT_DOUBLE_EQ(skill.skill()[1], 1 - 4.0/9);
@@ -67,10 +67,10 @@ TEST(OnlineSkill, LooksOnlyInsideTheMask)
 
 TEST(OnlineSkill, HasNoValueWithoutSamplesOrAgainstAnExactBaseline)
 {
-    OnlineSkill skill(fieldOfColumn, {});
+    OnlineSkill skill(fieldOfColumn);
     EXPECT_TRUE(std::isnan(skill.rmse()[1]));
 
-    skill.add(Span<const double>(prediction), Span<const double>(truth), Span<const double>(truth), comm);
+    skill.add(Span<const double>(prediction), Span<const double>(truth), Span<const double>(truth), {}, comm);
     EXPECT_TRUE(std::isnan(skill.skill()[0]));
     EXPECT_FALSE(std::isnan(skill.rmse()[0]));
 }
@@ -78,7 +78,7 @@ TEST(OnlineSkill, HasNoValueWithoutSamplesOrAgainstAnExactBaseline)
 
 TEST(OnlineSkill, ContinuesFromItsState)
 {
-    OnlineSkill whole(fieldOfColumn, {}), first(fieldOfColumn, {}), second(fieldOfColumn, {});
+    OnlineSkill whole(fieldOfColumn), first(fieldOfColumn), second(fieldOfColumn);
     addOnce(whole);
     addOnce(first);
     second.load(first.save());

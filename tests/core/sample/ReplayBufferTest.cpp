@@ -29,7 +29,7 @@ protected:
 
     Sample sample(std::int64_t id)
     {
-        Sample result{id, 0.5*id, {}, inputs.acquire(), targets.acquire()};
+        Sample result{id, 0.5*id, mesh, inputs.acquire(), targets.acquire(), {0.25*id}};
         static_cast<float*>(result.input.get())[0] = 10.0f*id;
         static_cast<float*>(result.input.get())[1] = 10.0f*id + 1;
         static_cast<float*>(result.target.get())[0] = -3.0f*id;
@@ -44,7 +44,8 @@ protected:
         }
     }
 
-    static Ids ids(const std::vector<Sample>& samples)
+    template<class Samples>
+    static Ids ids(const Samples& samples)
     {
         Ids result;
         for (const Sample& sample : samples)
@@ -54,14 +55,29 @@ protected:
         return result;
     }
 
+    static ReplayBuffer buffer(std::size_t capacity, Policy policy, std::uint64_t seed)
+    {
+        return ReplayBuffer({capacity}, policy, seed, 1, 1, Precision::float32);
+    }
+
+    //- One cell with a boundary row
+    static MeshState oneCell()
+    {
+        const std::vector<std::int32_t> none, cell{0};
+        MeshState state;
+        state.graph = std::make_shared<MeshGraph>(
+            MeshGraph::fromFaces(1, none, none, {BoundaryPatch{0, cell}}));
+        return state;
+    }
+
     static StateTree values(const ReplayBuffer& buffer)
     {
-        return buffer.saveValues(2, 1, 1, 1, Precision::float32);
+        return buffer.saveValues();
     }
 
     SlotPool inputs{2*sizeof(float)};
     SlotPool targets{sizeof(float)};
-    const MeshState mesh;
+    const MeshState mesh = oneCell();
 };
 
 
@@ -82,7 +98,7 @@ double chiSquare(const std::map<std::int64_t, int>& counts, int nBins, int n)
 
 TEST_F(ReplayBufferTest, FifoKeepsTheNewest)
 {
-    ReplayBuffer buffer(3, Policy::fifo, 1);
+    ReplayBuffer buffer = this->buffer(3, Policy::fifo, 1);
     fill(buffer, 0, 2);
     EXPECT_THAT(ids(buffer.samples()), ElementsAre(0, 1));
 
@@ -90,7 +106,7 @@ TEST_F(ReplayBufferTest, FifoKeepsTheNewest)
 
     EXPECT_THAT(ids(buffer.samples()), UnorderedElementsAre(5, 6, 7));
     EXPECT_EQ(buffer.nSeen(), 8);
-    EXPECT_EQ(buffer.capacity(), 3u);
+    EXPECT_EQ(buffer.limits().capacity, 3u);
     EXPECT_EQ(inputs.nAllocated(), 4);
 }
 
@@ -101,7 +117,7 @@ TEST_F(ReplayBufferTest, ReservoirKeepsEverySampleWithTheSameProbability)
     std::map<std::int64_t, int> kept;
     for (int run = 0; run < nRuns; ++run)
     {
-        ReplayBuffer buffer(3, Policy::reservoir, 1000 + run);
+        ReplayBuffer buffer = this->buffer(3, Policy::reservoir, 1000 + run);
         fill(buffer, 0, nSamples);
         ASSERT_EQ(buffer.size(), 3u);
         for (const std::int64_t id : ids(buffer.samples()))
@@ -117,7 +133,7 @@ TEST_F(ReplayBufferTest, ReservoirKeepsEverySampleWithTheSameProbability)
 
 TEST_F(ReplayBufferTest, ReservoirKeepsDifferentSamples)
 {
-    ReplayBuffer buffer(5, Policy::reservoir, 4);
+    ReplayBuffer buffer = this->buffer(5, Policy::reservoir, 4);
     fill(buffer, 0, 100);
 
     Ids kept = ids(buffer.samples());
@@ -130,7 +146,7 @@ TEST_F(ReplayBufferTest, ReservoirKeepsDifferentSamples)
 
 TEST_F(ReplayBufferTest, DrawsAreUniformAndWithReplacement)
 {
-    ReplayBuffer buffer(7, Policy::fifo, 3);
+    ReplayBuffer buffer = this->buffer(7, Policy::fifo, 3);
     fill(buffer, 0, 10);
 
     std::map<std::int64_t, int> drawn;
@@ -149,7 +165,7 @@ TEST_F(ReplayBufferTest, DrawsAreUniformAndWithReplacement)
 TEST_F(ReplayBufferTest, DrawsFollowTheGeneratorAlone)
 {
     // The 10000th number of the standard's mt19937_64 with its own seed is fixed, so are these
-    ReplayBuffer buffer(1000, Policy::fifo, 5489);
+    ReplayBuffer buffer = this->buffer(1000, Policy::fifo, 5489);
     fill(buffer, 0, 1000);
     std::mt19937_64 generator(5489);
 
@@ -166,8 +182,8 @@ TEST_F(ReplayBufferTest, DrawsFollowTheGeneratorAlone)
 
 TEST_F(ReplayBufferTest, TheSameSeedGivesTheSameContents)
 {
-    ReplayBuffer a(4, Policy::reservoir, 77), b(4, Policy::reservoir, 77);
-    ReplayBuffer c(4, Policy::reservoir, 78);
+    ReplayBuffer a = buffer(4, Policy::reservoir, 77), b = a;
+    ReplayBuffer c = buffer(4, Policy::reservoir, 78);
     fill(a, 0, 60);
     fill(b, 0, 60);
     fill(c, 0, 60);
@@ -182,14 +198,14 @@ TEST_F(ReplayBufferTest, ResumesBitForBit)
 {
     for (const Policy policy : {Policy::fifo, Policy::reservoir})
     {
-        ReplayBuffer whole(5, policy, 6);
+        ReplayBuffer whole = buffer(5, policy, 6);
         fill(whole, 0, 13);
         whole.draw(4);
 
         const StateTree state = whole.saveState();
         const StateTree contents = values(whole);
-        ReplayBuffer resumed(5, policy, 999);
-        resumed.load(state, &contents, mesh, inputs, targets);
+        ReplayBuffer resumed = buffer(5, policy, 999);
+        resumed.load(state, &contents, mesh);
 
         for (std::int64_t id = 13; id < 40; ++id)
         {
@@ -213,14 +229,13 @@ TEST_F(ReplayBufferTest, ResumesBitForBit)
 
 TEST_F(ReplayBufferTest, SavingSharesTheMemoryOfTheSlots)
 {
-    ReplayBuffer buffer(2, Policy::fifo, 6);
+    ReplayBuffer buffer = this->buffer(2, Policy::fifo, 6);
     fill(buffer, 0, 3);
 
     StateTree contents = values(buffer);
 
-    // oldest first: sample 1 lies in the second place
-    EXPECT_EQ(contents.getArray("input/0").data, buffer.samples()[1].input);
-    EXPECT_EQ(contents.getArray("target/1").data, buffer.samples()[0].target);
+    EXPECT_EQ(contents.getArray("input/0").data, buffer.samples()[0].input);
+    EXPECT_EQ(contents.getArray("target/1").data, buffer.samples()[1].target);
     EXPECT_THAT(contents.getArray("input/0").shape, ElementsAre(2, 1));
 
     // a slot that is being saved is not handed out again
@@ -232,11 +247,11 @@ TEST_F(ReplayBufferTest, SavingSharesTheMemoryOfTheSlots)
 
 TEST_F(ReplayBufferTest, WithoutContentsCountersAndGeneratorResume)
 {
-    ReplayBuffer whole(3, Policy::fifo, 6);
+    ReplayBuffer whole = buffer(3, Policy::fifo, 6);
     fill(whole, 0, 7);
-    ReplayBuffer resumed(3, Policy::fifo, 1);
+    ReplayBuffer resumed = buffer(3, Policy::fifo, 1);
 
-    resumed.load(whole.saveState(), nullptr, mesh, inputs, targets);
+    resumed.load(whole.saveState(), nullptr, mesh);
 
     EXPECT_EQ(resumed.size(), 0u);
     EXPECT_EQ(resumed.nSeen(), 7);
@@ -248,12 +263,12 @@ TEST_F(ReplayBufferTest, WithoutContentsCountersAndGeneratorResume)
 
 TEST_F(ReplayBufferTest, ASmallerFifoKeepsItsNewestSamples)
 {
-    ReplayBuffer large(6, Policy::fifo, 6);
+    ReplayBuffer large = buffer(6, Policy::fifo, 6);
     fill(large, 0, 15);
     const StateTree contents = values(large);
-    ReplayBuffer small(2, Policy::fifo, 6);
+    ReplayBuffer small = buffer(2, Policy::fifo, 6);
 
-    small.load(large.saveState(), &contents, mesh, inputs, targets);
+    small.load(large.saveState(), &contents, mesh);
     EXPECT_THAT(ids(small.samples()), ElementsAre(13, 14));
 
     fill(small, 15, 16);
@@ -263,12 +278,12 @@ TEST_F(ReplayBufferTest, ASmallerFifoKeepsItsNewestSamples)
 
 TEST_F(ReplayBufferTest, ALargerFifoGrowsAndThenReplacesTheOldest)
 {
-    ReplayBuffer small(3, Policy::fifo, 6);
+    ReplayBuffer small = buffer(3, Policy::fifo, 6);
     fill(small, 0, 5);
     const StateTree contents = values(small);
-    ReplayBuffer large(5, Policy::fifo, 6);
+    ReplayBuffer large = buffer(5, Policy::fifo, 6);
 
-    large.load(small.saveState(), &contents, mesh, inputs, targets);
+    large.load(small.saveState(), &contents, mesh);
     fill(large, 5, 9);
 
     EXPECT_THAT(ids(large.samples()), UnorderedElementsAre(4, 5, 6, 7, 8));
@@ -280,11 +295,11 @@ TEST_F(ReplayBufferTest, ASmallerReservoirKeepsARandomChoice)
     std::map<std::int64_t, int> kept;
     for (int run = 0; run < 2000; ++run)
     {
-        ReplayBuffer large(6, Policy::reservoir, run);
+        ReplayBuffer large = buffer(6, Policy::reservoir, run);
         fill(large, 0, 6);
         const StateTree contents = values(large);
-        ReplayBuffer small(2, Policy::reservoir, 1);
-        small.load(large.saveState(), &contents, mesh, inputs, targets);
+        ReplayBuffer small = buffer(2, Policy::reservoir, 1);
+        small.load(large.saveState(), &contents, mesh);
         for (const std::int64_t id : ids(small.samples()))
         {
             ++kept[id];
@@ -298,21 +313,108 @@ TEST_F(ReplayBufferTest, ASmallerReservoirKeepsARandomChoice)
 
 TEST_F(ReplayBufferTest, WhatCannotBeDoneIsRefusedAndChangesNothing)
 {
-    EXPECT_THAT([] { ReplayBuffer(0, Policy::fifo, 1); },
+    EXPECT_THAT([] { buffer(0, Policy::fifo, 1); },
         ThrowsMessage<Error>(HasSubstr("capacity 0")));
-    ReplayBuffer buffer(3, Policy::fifo, 1);
+    ReplayBuffer buffer = this->buffer(3, Policy::fifo, 1);
     EXPECT_THAT([&] { buffer.draw(1); }, ThrowsMessage<Error>(HasSubstr("empty")));
 
     fill(buffer, 0, 2);
     const StateTree contents = values(buffer);
     const StateTree state = buffer.saveState();
-    SlotPool wide(2*sizeof(double));
-    EXPECT_THAT([&] { buffer.load(state, &contents, mesh, wide, targets); },
+    ReplayBuffer wide({3}, Policy::fifo, 1, 1, 1, Precision::float64);
+    EXPECT_THAT([&] { wide.load(state, &contents, mesh); },
         ThrowsMessage<Error>(HasSubstr("'input/0' have 8 bytes")));
     StateTree damaged = state;
     damaged.putText("generator", "17 and 4");
-    EXPECT_THAT([&] { buffer.load(damaged, &contents, mesh, inputs, targets); },
+    EXPECT_THAT([&] { buffer.load(damaged, &contents, mesh); },
         ThrowsMessage<Error>(HasSubstr("generator")));
     EXPECT_EQ(buffer.size(), 2u);
     EXPECT_EQ(buffer.saveState().getText("generator"), state.getText("generator"));
+}
+
+
+// ---- samples on meshes of their own
+
+TEST_F(ReplayBufferTest, MemoryCountsEachMeshOnce)
+{
+    ReplayBuffer buffer = this->buffer(9, Policy::fifo, 1);
+    fill(buffer, 0, 3);
+    const std::size_t values = 3*sizeof(float);
+    EXPECT_EQ(buffer.bytes(), 3*values + mesh.graph->bytes());
+
+    Sample elsewhere = sample(3);
+    elsewhere.mesh = oneCell();
+    buffer.add(elsewhere);
+    EXPECT_EQ(buffer.bytes(), 4*values + 2*mesh.graph->bytes());
+
+    Sample moved = sample(4);
+    moved.mesh.geometry = std::make_shared<MeshGeometry>(
+        makeGeometry(*mesh.graph, {1, 2, 3, 4, 5, 6}, {7}, {0, 1, 2}));
+    buffer.add(moved);
+    EXPECT_EQ(buffer.bytes(), 5*values + 2*mesh.graph->bytes() + 7*sizeof(double));
+}
+
+
+TEST_F(ReplayBufferTest, WhereMemoryIsTheLimitOldOrRandomSamplesGo)
+{
+    // Each sample brings its own graph, so that four fit
+    const std::size_t each = 3*sizeof(float) + mesh.graph->bytes();
+    for (const Policy policy : {Policy::fifo, Policy::reservoir})
+    {
+        ReplayBuffer buffer({100, 4*each + 5}, policy, 3, 1, 1, Precision::float32);
+        for (int id = 0; id < 60; ++id)
+        {
+            Sample next = sample(id);
+            next.mesh = oneCell();
+            buffer.add(next);
+            EXPECT_LE(buffer.bytes(), 4*each + 5);
+            EXPECT_EQ(buffer.size(), std::min<std::size_t>(4, id + 1));
+        }
+        if (policy == Policy::fifo)
+        {
+            EXPECT_THAT(ids(buffer.samples()), ElementsAre(56, 57, 58, 59));
+        }
+        else
+        {
+            EXPECT_LT(buffer.samples()[0].id + buffer.samples()[1].id, 110);
+        }
+    }
+}
+
+
+TEST_F(ReplayBufferTest, ASampleThatIsLargerThanAllMemoryIsKeptAlone)
+{
+    ReplayBuffer buffer({5, 7}, Policy::fifo, 3, 1, 1, Precision::float32);
+    fill(buffer, 0, 3);
+    EXPECT_THAT(ids(buffer.samples()), ElementsAre(2));
+}
+
+
+TEST_F(ReplayBufferTest, MeshesComeBackAndTheOneOfTheRunIsShared)
+{
+    ReplayBuffer whole = buffer(9, Policy::reservoir, 1);
+    fill(whole, 0, 2);
+    Sample elsewhere = sample(2);
+    const std::vector<std::int32_t> none;
+    elsewhere.mesh.graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces(2, none, none));
+    elsewhere.target = SlotPool(2*sizeof(float)).acquire();
+    static_cast<float*>(elsewhere.target.get())[1] = 4.5f;
+    elsewhere.mesh.staticFeatures = std::make_shared<std::vector<float>>(2, 0.75f);
+    elsewhere.mesh.cellMask = std::make_shared<std::vector<double>>(2, 0.25);
+    whole.add(elsewhere);
+    const StateTree contents = values(whole);
+
+    ReplayBuffer resumed = buffer(9, Policy::reservoir, 2);
+    const MeshState present = oneCell();
+    resumed.load(whole.saveState(), &contents, present);
+
+    ASSERT_EQ(resumed.size(), 3u);
+    EXPECT_EQ(resumed.samples()[1].mesh.graph, present.graph);
+    EXPECT_EQ(resumed.samples()[1].features, std::vector<double>{0.25});
+    EXPECT_EQ(resumed.bytes(), whole.bytes());
+    const Sample& last = resumed.samples()[2];
+    EXPECT_TRUE(*last.mesh.graph == *elsewhere.mesh.graph);
+    EXPECT_EQ(*last.mesh.staticFeatures, *elsewhere.mesh.staticFeatures);
+    EXPECT_EQ(*last.mesh.cellMask, *elsewhere.mesh.cellMask);
+    EXPECT_EQ(static_cast<const float*>(last.target.get())[1], 4.5f);
 }

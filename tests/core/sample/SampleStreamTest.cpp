@@ -36,21 +36,29 @@ protected:
         SampleStream::Layout layout;
         layout.input = RowLayout::of(specs, {0, 1}, true);
         layout.target = RowLayout::of(specs, {1}, false);
-        layout.nCells = 2;
-        layout.nRows = 3;
-        layout.nCellsGlobal = 2;
-        return SampleStream(layout, horizon, increment, precision);
+        layout.features = features;
+        layout.horizon.steps = horizon;
+        layout.increment = increment;
+        layout.precision = precision;
+        return SampleStream(layout, mesh);
     }
 
     // p of the two cells, and all of U and the patch derived from t
-    SampleStream::Taken take(SampleStream& stream, int t, double p0, double p1)
+    struct Result
+    {
+        NonFinite fault;
+        std::optional<PendingInputs::Completed> completed;
+    };
+
+    Result take(SampleStream& stream, int t, double p0, double p1)
     {
         U = {2.0 + t, 3, 9, 4, 6.5, 9};
         p = {p0, p1};
         Upatch = {0.5, -1, 9};
         pPatch = {p1};
         const std::vector<FieldView<double>> views{{U, {Upatch}}, {p, {pPatch}}};
-        return stream.take(0.1*t, t, mesh, views, comm);
+        const NonFinite fault = stream.take({0.1*t, t, 0.3}, views, comm).fault;
+        return {fault, stream.next()};
     }
 
     template<class T>
@@ -61,6 +69,7 @@ protected:
     }
 
     MeshState mesh;
+    std::vector<std::string> features;
     std::vector<double> U, p, Upatch, pPatch;
 };
 
@@ -151,7 +160,7 @@ TEST_F(SampleStreamTest, ContinuesBitForBitFromItsState)
         take(*s, 1, 100000.7, 100002.1);
         take(*s, 2, 100001.3, 100002.9);
     }
-    second.load(first.save(), mesh);
+    EXPECT_EQ(second.load(first.save(), true), 0);
 
     for (int t = 3; t < 6; ++t)
     {
@@ -162,6 +171,59 @@ TEST_F(SampleStreamTest, ContinuesBitForBitFromItsState)
         EXPECT_EQ(values<double>(a.completed->sample.input, 9), values<double>(b.completed->sample.input, 9));
         EXPECT_EQ(values<double>(a.completed->sample.target, 2), values<double>(b.completed->sample.target, 2));
     }
+}
+
+
+TEST_F(SampleStreamTest, ASampleKnowsHowLongItTook)
+{
+    features = {"deltaT"};
+    SampleStream s = stream(2, true), map = stream(0, false);
+
+    take(s, 0, 100000, 100003);
+    take(s, 1, 100001, 100007);
+    const auto taken = take(s, 4, 100001, 100007);
+    EXPECT_DOUBLE_EQ(taken.completed->sample.features.at(0), 0.4);
+    EXPECT_EQ(take(map, 4, 1, 2).completed->sample.features.at(0), 0.3);
+}
+
+
+TEST_F(SampleStreamTest, ANewTopologyTakesWhatWaitsOrForgetsIt)
+{
+    SampleStream s = stream(1, true);
+    take(s, 0, 100000, 100003);
+    const std::vector<std::int32_t> owner{0}, neighbour{1}, patchCells{0};
+    MeshState other;
+    other.graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces
+    (
+        2, owner, neighbour, {BoundaryPatch{1, patchCells}}
+    ));
+    const std::vector<double> input{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const std::vector<double> target{100000.5, 100001};
+    const std::vector<PendingInputs::Values> carried
+        {{Span<const double>(input), Span<const double>(target)}};
+
+    EXPECT_EQ(s.setTopology(other, carried), 0);
+    const auto taken = take(s, 1, 100002, 100001.25);
+    ASSERT_TRUE(taken.completed);
+    EXPECT_EQ(values<double>(taken.completed->sample.input, 9), input);
+    EXPECT_EQ(values<double>(taken.completed->sample.target, 2), (std::vector<double>{1.5, 0.25}));
+    EXPECT_EQ(taken.completed->sample.mesh.graph, other.graph);
+
+    EXPECT_EQ(s.setTopology(mesh, {}), 1);
+    EXPECT_FALSE(take(s, 2, 100002, 100001.25).completed);
+    EXPECT_EQ(s.pending().front().mesh.graph, mesh.graph);
+}
+
+
+TEST_F(SampleStreamTest, AStateOfAnotherTimeLosesWhatWaited)
+{
+    SampleStream whole = stream(2, true), resumed = stream(2, true);
+    take(whole, 0, 100000, 100003);
+    take(whole, 1, 100000.7, 100002.1);
+
+    EXPECT_EQ(resumed.load(whole.save(), false), 2);
+    EXPECT_EQ(resumed.inputReference(), whole.inputReference());
+    EXPECT_TRUE(resumed.pending().empty());
 }
 
 }

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 
 using namespace inSitu;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 // What the model gets and what becomes of its output, seen through a model that notes its
 // batch and answers with its bias in every row.
@@ -182,7 +184,7 @@ TEST(TrainerBatch, LossCountsCellsOfTheZoneByVolume)
 {
     Case data;
     auto geometry = std::make_shared<MeshGeometry>(*data.mesh.geometry);
-    TrainerLayout layout = data.layout();
+    const auto mask = std::make_shared<std::vector<double>>();
     double expected = 0;
     double sum = 0;
     const Normaliser scales = data.normaliser();
@@ -190,7 +192,7 @@ TEST(TrainerBatch, LossCountsCellsOfTheZoneByVolume)
     for (std::int64_t i = 0; i < data.nCells(); ++i)
     {
         geometry->cellVolumes[i] = 0.5 + 0.1*i;
-        layout.cellMask.push_back(i % 3 == 1);
+        mask->push_back(i % 3 == 1);
         const double weight = i % 3 == 1 ? 0.5 + 0.1*i : 0;
         sum += weight;
         for (int c = 0; c < 2; ++c)
@@ -201,24 +203,26 @@ TEST(TrainerBatch, LossCountsCellsOfTheZoneByVolume)
         }
     }
     data.mesh.geometry = geometry;
+    data.mesh.cellMask = mask;
     Seen seen;
-    TrainerBench bench(probeConfig(seen, {{"loss.weights", "volume"}}), layout);
+    TrainerBench bench(probeConfig(seen, {{"loss.weights", "volume"}}), data.layout());
 
     EXPECT_NEAR(bench.trainer.step({data.sample(6)}, scales).loss, expected/sum, 1e-13);
 }
 
 
-TEST(TrainerBatch, EmptyZoneAndMixedMeshesAreRefused)
+TEST(TrainerBatch, AZoneThatIsEmptyOrOfAnotherSizeIsRefused)
 {
-    const Case data;
+    Case data;
     const Normaliser scales = data.normaliser();
-    const auto complaint = [&](TrainerLayout layout, const std::vector<Sample>& batch)
+    const auto complaint = [&](std::size_t size, double value)
     {
+        data.mesh.cellMask = std::make_shared<std::vector<double>>(size, value);
         Seen seen;
-        TrainerBench bench(probeConfig(seen), std::move(layout));
+        TrainerBench bench(probeConfig(seen), data.layout());
         try
         {
-            bench.trainer.step(batch, scales);
+            bench.trainer.step({data.sample(0)}, scales);
         }
         catch (const Error& error)
         {
@@ -227,13 +231,71 @@ TEST(TrainerBatch, EmptyZoneAndMixedMeshesAreRefused)
         return std::string("accepted");
     };
 
-    TrainerLayout empty = data.layout();
-    empty.cellMask.assign(data.nCells(), 0);
-    EXPECT_THAT(complaint(empty, {data.sample(0)}), HasSubstr("cellZone"));
-    TrainerLayout wrong = data.layout();
-    wrong.cellMask.assign(data.nCells() - 1, 1);
-    EXPECT_THAT(complaint(wrong, {data.sample(0)}), HasSubstr("30 cells, but there are 29"));
-    EXPECT_THAT(complaint(data.layout(), {data.sample(0), Case().sample(1)}), HasSubstr("meshes"));
+    EXPECT_THAT(complaint(data.nCells(), 0), HasSubstr("cellZone"));
+    EXPECT_THAT(complaint(data.nCells() - 1, 1), HasSubstr("30 cells, but there are 29"));
+}
+
+
+TEST(TrainerBatch, ABatchOverSeveralMeshesIsTheMeanOverItsSamples)
+{
+    const Case data;
+    const Case larger(9, 4);
+    const Normaliser scales = data.normaliser();
+    const std::vector<std::pair<std::string, std::string>> entries
+        {{"precision", "float64"}, {"model.type", "meshGraphNet"}, {"model.processorSize", "2"},
+         {"model.hiddenSize", "8"}, {"optimizer.type", "sgd"}, {"optimizer.learningRate", "0.25"}};
+    const auto learn = [&](const std::vector<Sample>& batch)
+    {
+        TrainerBench bench(trainingConfig(entries), data.layout());
+        const at::Tensor before = bench.weights().clone();
+        const double loss = bench.trainer.step(batch, scales).loss;
+        return std::make_pair(loss, bench.weights() - before);
+    };
+
+    const Sample a = data.sample(4), b = larger.sample(2), c = data.sample(7);
+    const auto together = learn({a, b, c});
+
+    double loss = 0;
+    at::Tensor change = at::zeros_like(together.second);
+    for (const Sample& sample : {a, b, c})
+    {
+        const auto alone = learn({sample});
+        loss += alone.first/3;
+        change += alone.second/3;
+    }
+    EXPECT_NEAR(together.first, loss, 1e-14);
+    EXPECT_LT((together.second - change).norm().item<double>(),
+        1e-14*change.norm().item<double>() + 1e-15);
+    EXPECT_GT(change.norm().item<double>(), 1e-3);
+}
+
+
+TEST(TrainerBatch, AFeatureIsOneMoreColumnInAllRows)
+{
+    const Case data;
+    Normaliser scales({3, 2, 1, true, {0, 1}, {0, 0, 1}}, 100, {});
+    const std::vector<double> inputs{1, 2, 3, 2, 4, 7}, targets{1, 2, 3, 5};
+    for (const double deltaT : {0.25, 0.75})
+    {
+        scales.add(Span<const double>(inputs), Span<const double>(targets),
+            Span<const double>(targets), 2, Span<const double>(&deltaT, 1), SerialComm());
+    }
+    TrainerLayout layout = data.layout();
+    layout.nFeatures = 1;
+    layout.shape.nNodeFeatures += 1;
+    Seen seen;
+    TrainerBench bench(probeConfig(seen), layout);
+    Sample first = data.sample(0), second = data.sample(1);
+    first.features = {0.625};
+    second.features = {0.5};
+
+    bench.trainer.step({first, second}, scales);
+
+    // mean 0.5, deviation 0.25
+    EXPECT_TRUE(at::equal(seen.nodes[0].select(1, 3), at::full({data.nNodes()}, 0.5, at::kDouble)));
+    EXPECT_TRUE(at::equal(seen.nodes[1].select(1, 3), at::zeros({data.nNodes()}, at::kDouble)));
+    EXPECT_EQ(value(seen.nodes, 1, data.nCells() + 2, 4 + 1),
+        (*data.mesh.staticFeatures)[(data.nCells() + 2)*5 + 1]);
 }
 
 
@@ -241,18 +303,81 @@ TEST(TrainerBatch, TensorsAreReusedOnOneMeshAndMadeAgainOnAnother)
 {
     const Case data;
     const Case other;
-    const Scaling scaling = data.normaliser().input();
+    const Normaliser scales = data.normaliser();
     ThreadPool pool(1);
-    BatchAssembler assembler(3, 5, 2, 0.4, Precision::float64, pool);
+    std::vector<std::string> built;
+    BatchAssembler assembler({3, 0, 5, 2, Precision::float64}, pool,
+        [&](const std::string& cache, const std::string& reason, double)
+        {
+            built.push_back(cache + ' ' + reason);
+        });
 
-    const GraphBatch first = assembler.inputs({data.sample(0), data.sample(1)}, scaling);
-    const GraphBatch single = assembler.inputs({data.sample(2)}, scaling);
-    const GraphBatch second = assembler.inputs({data.sample(3), data.sample(4)}, scaling);
+    const GraphBatch first = assembler.inputs({data.sample(0), data.sample(1)}, scales);
+    const GraphBatch single = assembler.inputs({data.sample(2)}, scales);
+    const GraphBatch second = assembler.inputs({data.sample(3), data.sample(4)}, scales);
     EXPECT_EQ(second.nodes.data_ptr(), first.nodes.data_ptr());
     EXPECT_EQ(second.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(single.edges.data_ptr(), first.edges.data_ptr());
+    EXPECT_THAT(built,
+        ElementsAre("batchNodeFeatures start", "edgeFeatures start", "nodeFeatures start"));
 
-    const GraphBatch moved = assembler.inputs({other.sample(3), other.sample(4)}, scaling);
+    const GraphBatch moved = assembler.inputs({other.sample(3), other.sample(4)}, scales);
     EXPECT_NE(moved.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(moved.graph, other.mesh.graph);
+    EXPECT_THAT(std::vector<std::string>(built.begin() + 3, built.end()),
+        ElementsAre("batchNodeFeatures topology", "edgeFeatures topology"));
+
+    EXPECT_THAT([&] { assembler.inputs({data.sample(0), other.sample(1)}, scales); },
+        ThrowsMessage<Error>(HasSubstr("different meshes")));
+}
+
+
+TEST(TrainerBatch, MotionRefreshesEdgesAloneAndKeepsThoseOfEachSample)
+{
+    const Case data;
+    const Normaliser scales = data.normaliser();
+    ThreadPool pool(1);
+    std::vector<std::string> built;
+    BatchAssembler assembler({3, 0, 5, 2, Precision::float64}, pool,
+        [&](const std::string& cache, const std::string& reason, double)
+        {
+            built.push_back(cache + ' ' + reason);
+        });
+    Sample before = data.sample(0), after = data.sample(1);
+    const auto geometry = std::make_shared<MeshGeometry>(*data.mesh.geometry);
+    geometry->centres[3*7] += 0.0625;
+    after.mesh.geometry = geometry;
+
+    const at::Tensor still = assembler.inputs({before}, scales).edges.clone();
+    const at::Tensor moved = assembler.inputs({after}, scales).edges.clone();
+    const at::Tensor again = assembler.inputs({before}, scales).edges.clone();
+
+    EXPECT_TRUE(at::equal(still, again));
+    EXPECT_FALSE(at::equal(still, moved));
+    EXPECT_THAT(built, ElementsAre("nodeFeatures start", "edgeFeatures start",
+        "edgeFeatures geometry", "edgeFeatures geometry"));
+    EXPECT_EQ(assembler.firstStaleEntry(), "");
+}
+
+
+TEST(TrainerBatch, AStaleCacheIsFoundAndNamed)
+{
+    const Case data;
+    const Normaliser scales = data.normaliser();
+    Seen seen;
+    TrainerBench bench(probeConfig(seen, {{"loss.weights", "volume"}}), data.layout());
+    bench.trainer.step({data.sample(0)}, scales);
+    EXPECT_EQ(bench.trainer.firstStaleEntry(), "");
+
+    auto& features = const_cast<std::vector<float>&>(*data.mesh.staticFeatures);
+    features[5*3 + 1] += 0.25f;
+    EXPECT_THAT(bench.trainer.firstStaleEntry(), HasSubstr("nodeFeatures: entry 0 3 1 is"));
+    features[5*3 + 1] -= 0.25f;
+
+    auto& geometry = const_cast<MeshGeometry&>(*data.mesh.geometry);
+    geometry.centres[3*4] += 0.5;
+    EXPECT_THAT(bench.trainer.firstStaleEntry(), HasSubstr("edgeFeatures: entry"));
+    geometry.centres[3*4] -= 0.5;
+    geometry.cellVolumes[11] *= 2;
+    EXPECT_THAT(bench.trainer.firstStaleEntry(), HasSubstr("lossWeights: weight of cell 11"));
 }

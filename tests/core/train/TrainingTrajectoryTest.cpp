@@ -142,7 +142,7 @@ TEST(TrainingTrajectory, AdamOnSnapshotsOfPyTorch)
     const StateTree file = readHdf5(path);
     const MeshState mesh = meshOf(file);
     const std::vector<Sample> samples = samplesOf(file, mesh, 5);
-    const Normaliser identity({4, 3, true, {0, 1, 2}, {0, 1, 2, 3}}, 100, {});
+    const Normaliser identity({4, 3, 0, true, {0, 1, 2}, {0, 1, 2, 3}}, 100, {});
 
     TrainerLayout layout;
     layout.shape = {4, 4, 3};

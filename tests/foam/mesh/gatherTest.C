@@ -262,7 +262,7 @@ TEST(FieldGather, ViewsAreTheFieldsMemory)
     const graphBuilder builder(theCase.mesh, true);
     fieldGather gather(theCase.mesh, {{"U", "p"}, {"p"}}, builder.boundaryPatches());
 
-    EXPECT_THAT(gather.fixedInputs(), ElementsAre(ElementsAre(true, false),
+    EXPECT_THAT(gather.fixedInputs(patches), ElementsAre(ElementsAre(true, false),
         ElementsAre(false, false)));
 
     // Assigning a temporary gives the field other memory
