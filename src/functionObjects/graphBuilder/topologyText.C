@@ -24,39 +24,8 @@ License
 \*---------------------------------------------------------------------------*/
 
 #include "graphBuilder.H"
-#include "SHA1.H"
-#include "labels32.H"
-
-// * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
-
-namespace
-{
-
-void append(Foam::SHA1& hash, const Foam::labelUList& labels)
-{
-    const Foam::functionObjects::labels32 indices(labels);
-    const auto view = indices.view();
-    hash.append
-    (
-        reinterpret_cast<const char*>(view.data()),
-        view.size()*sizeof(view[0])
-    );
-}
-
-} // End anonymous namespace
-
 
 // * * * * * * * * * * * * * * * Global Functions  * * * * * * * * * * * * * //
-
-std::string Foam::functionObjects::topologyFingerprint(const polyMesh& mesh)
-{
-    SHA1 hash;
-    append(hash, mesh.faceOwner());
-    append(hash, mesh.faceNeighbour());
-    hash.append(topologyText(mesh));
-    return hash.str();
-}
-
 
 std::string Foam::functionObjects::topologyText(const polyMesh& mesh)
 {
