@@ -151,7 +151,6 @@ Links linksOf(const std::vector<CoupledPatch>& coupled, Index nCells)
     for (const CoupledPatch& patch : coupled)
     {
         requireInside(patch.cells, nCells, placeOf(patch));
-        requireInside(patch.neighbourCells, nCells, placeOf(patch));
         requireMeetings(patch);
         firstLink.push_back(static_cast<Index>(links.face.size()));
         for (Index i = 0; i < nFaces(patch); ++i)

@@ -194,6 +194,10 @@ TEST(GraphState, AGeometryComesBackAsItWas)
         ThrowsMessage<Error>(HasSubstr("components of displacements")));
     EXPECT_THAT([&] { simple.requireFits(graph); },
         ThrowsMessage<Error>(HasSubstr("components of displacements")));
+    MeshGeometry lighter = geometry;
+    lighter.weights.pop_back();
+    EXPECT_THAT([&] { lighter.requireFits(graph); },
+        ThrowsMessage<Error>(HasSubstr("21 weights, but the graph asks for 22")));
     EXPECT_THAT([&] { simple.requireFits(smallGraph()); },
         ThrowsMessage<Error>(HasSubstr("coordinates")));
 }

@@ -189,6 +189,9 @@ TEST(MeshGraphCoupled, MeetingsThatDoNotFitAreRefused)
 
     EXPECT_THAT([] { inner().withCoupled({{2, left, left, 4}, {4, left, left, 2}}); },
         ThrowsMessage<Error>(HasSubstr("overlaps")));
+    const Indices outside{0, 5};
+    EXPECT_THAT([&] { inner().withCoupled({{3, left, outside, 5}, {5, outside, left, 3}}); },
+        ThrowsMessage<Error>(HasSubstr("patch at face 5 has cell 5, outside the 5 cells")));
     EXPECT_THAT([] { inner().withCoupled({{3, left, left, 5}}); },
         ThrowsMessage<Error>(HasSubstr("no matching half at face 5")));
 }

@@ -429,6 +429,34 @@ TEST(PartialInterface, WeightsAreTheSharesOfTheWholeFace)
 }
 
 
+TEST(PartialInterface, FollowsTheMask)
+{
+    // Faces that overlap others but are shut or half shut all the same
+    const foamCase theCase("partial");
+    const fvMesh& mesh = theCase.mesh;
+    const auto& patch =
+        refCast<const cyclicACMIPolyPatch>(mesh.boundaryMesh()["rightOpen"]);
+    const weights open = weightsOf(mesh, "rightOpen", "leftOpen");
+    scalarField& mask = const_cast<scalarField&>(patch.mask());
+    mask[1] = cyclicACMIPolyPatch::tolerance();
+    mask[4] *= 0.375;
+
+    const weights seen = weightsOf(mesh, "rightOpen", "leftOpen");
+
+    weights wanted;
+    for (const auto& entry : open)
+    {
+        const label i = entry.first.first - patch.start();
+        if (i != 1)
+        {
+            wanted[entry.first] = entry.second*(i == 4 ? 0.375 : 1);
+        }
+    }
+    EXPECT_LT(wanted.size(), open.size());
+    expectWeights(seen, wanted);
+}
+
+
 TEST(PartialInterface, KeepsTheWeightColumnWhenAllIsClosed)
 {
     foamCase theCase("partial");
