@@ -26,7 +26,6 @@ License
 #include "graphBuilder.H"
 #include "base/Error.hpp"
 #include "cyclicFvPatch.H"
-#include "cyclicPeriodicAMIPolyPatch.H"
 #include "emptyFvPatch.H"
 #include "interfaceLinks.H"
 #include "labels32.H"
@@ -90,7 +89,7 @@ Foam::functionObjects::graphBuilder::graphBuilder
 
     for (const fvPatch& patch : mesh.boundary())
     {
-        if (isA<cyclicPeriodicAMIPolyPatch>(patch.patch()))
+        if (patch.patch().type() == "cyclicPeriodicAMI")
         {
             refuse(patch, "interfaces that repeat one of their sides");
         }
@@ -106,7 +105,7 @@ Foam::functionObjects::graphBuilder::graphBuilder
         {
             cyclicPatches_.append(patch.index());
         }
-        else if (patch.coupled() || patch.type() == "overset")
+        else if (patch.coupled() || patch.patch().type() == "overset")
         {
             refuse(patch, "patches with this coupling");
         }

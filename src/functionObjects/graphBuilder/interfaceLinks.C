@@ -45,16 +45,19 @@ Foam::functionObjects::interfaceLinks::interfaceLinks
     const scalarListList& weights = owner ? AMI.srcWeights() : AMI.tgtWeights();
     const labelUList& cells = patch.neighbPatch().faceCells();
 
-    const auto* partial = isA<cyclicACMIPolyPatch>(patch)
-      ? &refCast<const cyclicACMIPolyPatch>(patch).mask()
-      : nullptr;
+    // The open part of each face, null: all are open
+    const scalarField* mask = nullptr;
+    if (isA<cyclicACMIPolyPatch>(patch))
+    {
+        mask = &refCast<const cyclicACMIPolyPatch>(patch).mask();
+    }
 
     start_.push_back(0);
     forAll(addressing, facei)
     {
         const labelList& met = addressing[facei];
         const bool open =
-            !partial || (*partial)[facei] > cyclicACMIPolyPatch::tolerance();
+            !mask || (*mask)[facei] > cyclicACMIPolyPatch::tolerance();
 
         std::vector<label> order(open ? met.size() : 0);
         std::iota(order.begin(), order.end(), 0);
@@ -66,7 +69,7 @@ Foam::functionObjects::interfaceLinks::interfaceLinks
         label last = -1;
         for (const label i : order)
         {
-            const double weight = weights[facei][i]*(partial ? (*partial)[facei] : 1);
+            const double weight = weights[facei][i]*(mask ? (*mask)[facei] : 1);
 
             // OpenFOAM lists the faces of a badly covered face twice
             if (met[i] == last)
