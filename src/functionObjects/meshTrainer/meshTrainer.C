@@ -130,12 +130,13 @@ scalar pointRounding(const Time& runTime)
 void Foam::functionObjects::meshTrainer::attempt
 (
     const char* entry,
+    const onFailure policy,
     const std::function<void()>& body
 )
 {
     const bool goOn = trainer_->config().onError == "continue";
 
-    if (!guarded(*this, time_, entry, goOn ? onFailure::warn : onFailure::endRun, body))
+    if (!guarded(*this, time_, entry, goOn ? onFailure::warn : policy, body))
     {
         Warning
             << type().c_str() << ' ' << name()
@@ -223,6 +224,29 @@ void Foam::functionObjects::meshTrainer::begin()
     mirror_->update();
     trainer_->begin(std::move(theCase), mirror_->mesh());
     trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
+    if (pending_)
+    {
+        pending_->keep(*trainer_, mirror_->boundaryPatches());
+    }
+}
+
+
+bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
+{
+    if (isStatic(mesh_) || madeInMidRun_ || time_.startTimeIndex() == 0)
+    {
+        return false;
+    }
+    try
+    {
+        fieldSelection::of(trainer_->config(), block_, mesh_);
+        return true;
+    }
+    catch (const inSitu::Error&)
+    {
+        // Fields that come later: the first execution looks for them again
+        return false;
+    }
 }
 
 
@@ -388,6 +412,10 @@ Foam::functionObjects::meshTrainer::meshTrainer
                 std::make_shared<foamLog>(*this)
             );
         });
+        if (resumesBeforeTheMeshChanges())
+        {
+            attempt("construction", onFailure::endConstruction, [this] { begin(); });
+        }
     }
 }
 
@@ -443,7 +471,7 @@ bool Foam::functionObjects::meshTrainer::execute()
     if (trainer_ && executed_ != time_.timeIndex())
     {
         executed_ = time_.timeIndex();
-        attempt("execute", [this]
+        attempt("execute", onFailure::endRun, [this]
         {
             train();
             store();
@@ -457,7 +485,7 @@ bool Foam::functionObjects::meshTrainer::write()
 {
     if (trainer_)
     {
-        attempt("write", [this] { store(); });
+        attempt("write", onFailure::endRun, [this] { store(); });
     }
     return true;
 }
@@ -467,7 +495,7 @@ bool Foam::functionObjects::meshTrainer::end()
 {
     if (trainer_)
     {
-        attempt("end", [this] { trainer_->finish(); });
+        attempt("end", onFailure::endRun, [this] { trainer_->finish(); });
     }
     return true;
 }
