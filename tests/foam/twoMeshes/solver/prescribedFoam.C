@@ -204,6 +204,7 @@ struct region
     void step()
     {
         prescribe(blob, marker);
+        mesh->topoChanging(false);
         mesh->update();
         bool changed = mesh->topoChanging();
 
