@@ -203,6 +203,24 @@ TEST_F(ChangingMeshTest, AnOlderCheckpointMayHaveAnotherMeshIfTheMeshMayChange)
 }
 
 
+TEST_F(ChangingMeshTest, WhatWaitedIsDroppedIfTheMeshIsNoLongerThatOfTheStartTime)
+{
+    WaveCase host;
+    auto first = make(base + training, host, "first");
+    run(*first, host, 1, 10);
+    write(*first, 10);
+    host.refine();
+    meshOfStartTime = false;
+
+    auto second = make(base + training, host, "second", time(10));
+    second->resume({{time(10), folder(10)}});
+
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "inputs that waited there are dropped"));
+    EXPECT_EQ(second->nPending(), 0u);
+    run(*second, host, 11, 20);
+}
+
+
 TEST_F(ChangingMeshTest, MemoryThatIsTooSmallForTheNewMeshIsAnError)
 {
     // 30 cells: 0.9 kB of values and 4.5 kB of mesh each

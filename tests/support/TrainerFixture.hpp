@@ -83,6 +83,7 @@ protected:
         theCase.stableFolder = top + "/stable";
         theCase.startTime = startTime;
         theCase.meshMayChange = meshMayChange;
+        theCase.meshOfStartTime = meshOfStartTime;
         trainer->begin(theCase, host.mesh());
         return trainer;
     }
@@ -129,6 +130,7 @@ protected:
     const TemporaryFolder temporary;
     const std::string top = temporary/"inSituTrainer";
     bool meshMayChange = false;
+    bool meshOfStartTime = true;
     std::shared_ptr<CollectingLog> log;
 };
 

@@ -52,6 +52,9 @@ struct TrainingCase
     //  another one than that of the start time
     bool meshMayChange = false;
 
+    //- The mesh of begin() is that of the start time, not one that has changed since
+    bool meshOfStartTime = true;
+
     //- Points of a checkpoint and of the mesh that is read again may differ by the rounding of
     //  the points' file: relative to their size
     double pointRounding = 0;

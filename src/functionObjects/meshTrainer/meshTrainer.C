@@ -211,6 +211,8 @@ void Foam::functionObjects::meshTrainer::begin()
     inSitu::TrainingCase theCase(describeCase());
     theCase.startTime = start;
     theCase.timeTolerance = runPaths::nameRounding(start);
+    theCase.meshOfStartTime =
+        isStatic(mesh_) || time_.timeIndex() == time_.startTimeIndex();
 
     scalar latest = start;
     if (madeInMidRun_)

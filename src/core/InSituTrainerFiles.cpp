@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituTrainerImpl.hpp"
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "io/GraphFile.hpp"
+#include "model/Artifact.hpp"
+#include "train/ModelCard.hpp"
+#include "train/RunIdentity.hpp"
+
+#include <cmath>
+
+// Checkpoint and artifact
+
+namespace inSitu
+{
+
+void InSituTrainer::resume(std::vector<CheckpointPlace> places)
+{
+    Impl& my = *impl_;
+    const std::string& policy = my.settings.object.resume;
+    if (policy == "fresh")
+    {
+        return;
+    }
+
+    const double start = my.theCase.startTime;
+    places = my.shelf->tidy(std::move(places));
+    const std::vector<CheckpointPlace> candidates =
+        my.shelf->candidates(places, start + my.theCase.timeTolerance);
+
+    for (const CheckpointPlace& place : candidates)
+    {
+        if (policy == "strict" && !my.isOfStartTime(place))
+        {
+            break;
+        }
+        Checkpoint checkpoint;
+        try
+        {
+            checkpoint = readCheckpoint(place.folder);
+        }
+        catch (const Error& fault)
+        {
+            my.warn(std::string(fault.what()) + ". Trying the next older checkpoint");
+            continue;
+        }
+        my.load(checkpoint, place);
+        my.shelf->adopt(places);
+        return;
+    }
+
+    if (policy == "strict")
+    {
+        throw IncompatibleState("resume strict: no good checkpoint of the start time "
+            + numberText(start) + ", neither in its folder nor below " + my.theCase.stableFolder
+            + "/checkpoints; 'resume auto' takes an older one or starts anew");
+    }
+    if (candidates.empty() && start > 0)
+    {
+        my.warn("there is no checkpoint of time " + numberText(start)
+            + " or earlier: the training starts anew");
+    }
+    if (!candidates.empty())
+    {
+        my.warn("none of " + std::to_string(candidates.size())
+            + " checkpoints can be read: the training starts anew");
+    }
+}
+
+
+bool InSituTrainer::Impl::isOfStartTime(const CheckpointPlace& place) const
+{
+    return std::abs(place.time - theCase.startTime) <= theCase.timeTolerance;
+}
+
+
+void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPlace& place)
+{
+    const bool sameTime = isOfStartTime(place);
+    const bool continuous = sameTime && theCase.meshOfStartTime;
+    std::vector<std::string> changes;
+    try
+    {
+        changes = requireSameRun(checkpoint.state.subTree("run"), settings, theCase, mesh,
+            continuous);
+    }
+    catch (const IncompatibleState& fault)
+    {
+        throw IncompatibleState("the checkpoint " + place.folder + " does not fit this run: "
+            + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
+    }
+
+    const std::vector<std::string> notes = loop->load(checkpoint.state.subTree("loop"),
+        checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
+    changes.insert(changes.end(), notes.begin(), notes.end());
+
+    info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
+        + std::to_string(loop->trainer().nSteps()) + " training steps"
+        + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
+        + (checkpoint.replay ? "" : "\n    this checkpoint has no samples (the two newest keep"
+            " them): the buffer fills anew")
+        + (theCase.exactRestart ? "" : "\n    fields are not written in binary: the solver itself"
+            " restarts with rounded values ('writeFormat binary' continues bit for bit)"));
+    if (sameTime && !continuous)
+    {
+        warn("the mesh is no longer that of the checkpoint: inputs that waited there are dropped");
+    }
+    if (!sameTime)
+    {
+        warn("the newest good checkpoint is of time " + numberText(place.time)
+            + ", the run starts at " + numberText(theCase.startTime)
+            + ": what lies between is not learnt");
+    }
+}
+
+
+void InSituTrainer::write(double time, const std::string& timeName, const std::string& folder)
+{
+    Impl& my = *impl_;
+    ScopedTimer timer(my.profiler, "write");
+
+    try
+    {
+        Checkpoint checkpoint;
+        checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase, my.mesh));
+        checkpoint.state.putTree("loop", my.loop->save());
+        if (my.settings.object.buffer.checkpoint)
+        {
+            checkpoint.replay = my.loop->saveReplay();
+        }
+        const std::size_t bytes = my.shelf->add({time, folder}, timeName, checkpoint);
+        my.record->checkpoint(time, folder, bytes);
+        my.writeModel();
+    }
+    catch (const std::exception& fault)
+    {
+        my.warn("nothing written at time " + timeName + ": " + fault.what()
+            + ". Earlier checkpoints are intact; tried again at the next write time");
+    }
+}
+
+
+void InSituTrainer::Impl::writeModel()
+{
+    if (loop->normaliser().nSamples() == 0)
+    {
+        return;
+    }
+
+    ArtifactContent content;
+    content.nInputColumns = loop->stream().layout().input.nColumns
+        + static_cast<int>(settings.object.features.size());
+    content.input = loop->normaliser().input();
+    content.target = loop->normaliser().target();
+    content.inputReference = loop->stream().inputReference();
+    content.inputReference.resize(content.nInputColumns, 0.0);
+    content.targetReference = loop->stream().targetReference();
+    content.edgeScales = edgeScales(*mesh.state.geometry, loop->normaliser().edgeLength());
+    content.card = modelCard(name, settings, theCase, mesh,
+        {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
+
+    loop->trainer().visitBest([&](const Model& model)
+    {
+        writeArtifact(theCase.stableFolder + "/model.pt", model, content);
+    });
+    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
+}
+
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "InSituTrainer.hpp"
+
+#include "io/TrainingRecord.hpp"
+#include "train/LearningLoop.hpp"
+
+namespace inSitu
+{
+
+// What is behind the facade: the parts of a run and how they are told of each other
+
+struct InSituTrainer::Impl
+{
+    std::string name;
+    std::string caseFolder;
+    std::vector<std::string> hostKeys;
+    std::shared_ptr<Comm> comm;
+    std::shared_ptr<LogSink> log;
+
+    Settings settings;
+    TrainingCase theCase;
+    CaseMesh mesh;
+    Profiler profiler;
+    CacheLedger caches;
+
+    // Made by begin()
+    std::unique_ptr<LearningLoop> loop;
+    std::unique_ptr<TrainingRecord> record;
+    std::unique_ptr<CheckpointShelf> shelf;
+
+    std::vector<CacheRecord> recorded;      // of caches, in metrics.jsonl
+    double time = 0;                        // of the last execution
+    bool finished = false;
+
+    void info(const std::string& text) { log->info(name + ": " + text); }
+    void warn(const std::string& message);
+    std::string announcement() const;
+    bool isOfStartTime(const CheckpointPlace& place) const;
+    void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
+    void writeModel();
+    void recordBuilds();
+};
+
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/loopLayout.hpp"
+
+#include <unistd.h>
+
+namespace inSitu
+{
+
+SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase)
+{
+    const ObjectConfig& object = settings.object;
+
+    SampleStream::Layout layout;
+    layout.input = RowLayout::of(theCase.fields, theCase.inputs, object.graph.boundaryNodes);
+    layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
+    layout.features = object.features;
+    layout.horizon.steps = static_cast<int>(object.horizon);
+    layout.horizon.seconds = object.horizonTime.value_or(0);
+    layout.increment = settings.increment();
+    layout.precision = settings.training.arithmetic();
+    return layout;
+}
+
+
+Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase)
+{
+    Normaliser::Layout layout;
+    layout.nInputColumns = stream.input.nColumns;
+    layout.nTargetColumns = stream.target.nColumns;
+    layout.nFeatures = static_cast<int>(stream.features.size());
+    layout.increment = stream.increment;
+    layout.targetField = fieldOfColumn(theCase.fields, theCase.targets);
+    layout.inputField = fieldOfColumn(theCase.fields, theCase.inputs);
+    return layout;
+}
+
+
+TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
+    const SampleStream& stream, CountBuild count)
+{
+    TrainerLayout layout;
+    layout.nInputColumns = stream.layout().input.nColumns;
+    layout.nFeatures = static_cast<int>(stream.layout().features.size());
+    layout.shape.nNodeFeatures = layout.nInputColumns + layout.nFeatures
+        + static_cast<int>(theCase.staticColumns.size());
+    layout.shape.nEdgeFeatures = stream.mesh().geometry->nEdgeFeatures();
+    layout.shape.nOutputs = stream.layout().target.nColumns;
+    layout.increment = settings.increment();
+    layout.noise = settings.object.noise;
+    layout.countBuild = std::move(count);
+    return layout;
+}
+
+
+std::size_t allowedMemory(const Settings& settings)
+{
+    const std::size_t tenthOfNode =
+        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES))*sysconf(_SC_PAGESIZE)/10;
+    return settings.object.buffer.maxMemory > 0
+      ? static_cast<std::size_t>(settings.object.buffer.maxMemory*1048576)
+      : tenthOfNode;
+}
+
+
+double edgeLength(const MeshState& mesh, const Comm& comm)
+{
+    const auto nEdges = static_cast<double>(mesh.graph->nEdges());
+    double sums[2] = {nEdges*meanEdgeLength(*mesh.graph, *mesh.geometry), nEdges};
+    comm.sum(Span<double>(sums, 2));
+    return sums[0] > 0 ? sums[0]/sums[1] : 1;
+}
+
+}

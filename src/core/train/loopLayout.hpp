@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "sample/Normaliser.hpp"
+#include "sample/SampleStream.hpp"
+#include "sample/TrainingCase.hpp"
+#include "train/Settings.hpp"
+#include "train/Trainer.hpp"
+
+#include <cstddef>
+
+namespace inSitu
+{
+
+// What configuration and case say of the parts of a LearningLoop
+
+SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase);
+
+Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase);
+
+TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
+    const SampleStream& stream, CountBuild count);
+
+//- Bytes that all samples may take: maxMemory, or a tenth of the node's memory
+std::size_t allowedMemory(const Settings& settings);
+
+//- Mean edge of a graph, over all ranks (collective), m; 1 without any edge
+double edgeLength(const MeshState& mesh, const Comm& comm);
+
+}
