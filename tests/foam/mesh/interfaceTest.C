@@ -489,7 +489,11 @@ TEST(UnsupportedPatches, AreRefusedByName)
         return std::string();
     };
 
-    EXPECT_THAT(message("repeating"), testing::HasSubstr("patch toRight of type cyclicPeriodicAMI"));
+    EXPECT_THAT
+    (
+        message("repeating"),
+        testing::HasSubstr("patch toRight of type cyclicPeriodicAMI")
+    );
     EXPECT_THAT(message("overset"), testing::HasSubstr("patch lid of type overset"));
 }
 
