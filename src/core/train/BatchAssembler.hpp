@@ -79,7 +79,7 @@ private:
         std::string changeFrom(const NodeKey& before) const
         {
             return graph != before.graph ? "topology"
-                : staticFeatures != before.staticFeatures ? "fields" : "configuration";
+                : staticFeatures != before.staticFeatures ? "fields" : "batch";
         }
     };
 

@@ -106,6 +106,8 @@ inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
         builder.hasInterfaces()
       ? interface_.get(geometry, [&] { return builder.graph(topology.inner); })
       : topology.inner;
+    state.geometry =
+        geometry_.get(geometry, [&] { return builder.geometry(*state.graph); });
 
     const fieldsKey fields{stamps_.topology, fixed_(builder.boundaryPatches())};
     state.staticFeatures = fields_.get
@@ -113,8 +115,6 @@ inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
         fields,
         [&] { return builder.staticFeatures(*topology.inner, fields.fixed); }
     );
-    state.geometry =
-        geometry_.get(geometry, [&] { return builder.geometry(*state.graph); });
     return result;
 }
 
