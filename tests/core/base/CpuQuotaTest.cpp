@@ -38,7 +38,8 @@ struct CpuQuota : testing::Test
     {
         write("/proc/self/mountinfo",
             "35 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
-            "36 31 0:31 " + group + " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
+            "36 31 0:31 " + group + " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup"
+            " rw,cpu,cpuacct\n");
     }
 
     std::optional<double> quota() const { return cpuQuota(machine / ""); }

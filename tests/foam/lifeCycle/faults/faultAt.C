@@ -22,7 +22,6 @@ License
     along with inSituFoam: the file LICENSE at its top.
 
 Class
-Class
     Foam::functionObjects::faultAt
 
 Description
