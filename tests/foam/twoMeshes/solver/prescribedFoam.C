@@ -39,7 +39,7 @@ Description
     }
     \endverbatim
 
-    The field "marker", near 1 in a ball that flies through the mesh, is there to
+    The field "marker", near 1 in a ball that flies about in the mesh, is there to
     refine on.
 
 \*---------------------------------------------------------------------------*/
@@ -76,7 +76,12 @@ scalar pressure(const point& x, const scalar t)
 
 scalar marker(const point& x, const scalar t)
 {
-    const point centre(0.2 + 0.6*t, 0.3 + 0.4*t, 0.35 + 0.2*t);
+    const point centre
+    (
+        0.5 - 0.3*Foam::cos(4*t),
+        0.5 + 0.3*Foam::sin(3*t),
+        0.5 + 0.2*Foam::sin(5*t)
+    );
     return Foam::exp(-magSqr(x - centre)/sqr(0.15));
 }
 
