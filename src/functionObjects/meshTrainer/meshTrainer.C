@@ -69,12 +69,18 @@ const std::vector<std::string> hostKeys
 };
 
 
-// OpenFOAM (v1912) turns the FatalError of its own look-up into a warning and goes
-// on without the object
+bool inMidRun(const Time& runTime)
+{
+    return runTime.timeIndex() > runTime.startTimeIndex();
+}
+
+
+// OpenFOAM turns the FatalError of its own look-up into a warning and goes on without
+// the object: right for a run that has come far, wrong at its start
 const dictionary& withMesh(const Time& runTime, const dictionary& dict)
 {
     const word region(dict.getOrDefault("region", polyMesh::defaultRegion));
-    if (!runTime.foundObject<fvMesh>(region))
+    if (!runTime.foundObject<fvMesh>(region) && !inMidRun(runTime))
     {
         const wordList names(runTime.sortedNames<fvMesh>());
         FatalIOErrorInFunction(dict)
@@ -126,6 +132,34 @@ scalar pointRounding(const Time& runTime)
 
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+void Foam::functionObjects::meshTrainer::configure(const dictionary& dict)
+{
+    // A slip of the pen must not end a run that has come far
+    const onFailure policy =
+        madeInMidRun_ ? onFailure::warn : onFailure::endConstruction;
+
+    waiting_ = !guarded(*this, time_, "construction", policy, [&]
+    {
+        block_ = foamNode(dict);
+        trainer_ = std::make_unique<inSitu::InSituTrainer>
+        (
+            block_,
+            name(),
+            time_.globalPath(),
+            hostKeys,
+            std::make_shared<inSitu::SerialComm>(),
+            std::make_shared<foamLog>(*this)
+        );
+    });
+    if (waiting_)
+    {
+        Warning
+            << type().c_str() << ' ' << name()
+            << " does nothing until its entries are right" << nl << endl;
+    }
+}
+
 
 void Foam::functionObjects::meshTrainer::attempt
 (
@@ -221,6 +255,7 @@ void Foam::functionObjects::meshTrainer::begin()
         // of this run, and what lies between is a gap
         latest = max(start, getProperty<scalar>("checkpointTime", start));
         theCase.startTime = time_.value() - time_.deltaTValue();
+        theCase.timeTolerance = runPaths::nameRounding(theCase.startTime);
     }
 
     mirror_->update();
@@ -382,7 +417,8 @@ Foam::functionObjects::meshTrainer::meshTrainer
 :
     fvMeshFunctionObject(name, runTime, withMesh(runTime, dict)),
     rhythm_(runTime, dict),
-    madeInMidRun_(runTime.timeIndex() > runTime.startTimeIndex()),
+    madeInMidRun_(inMidRun(runTime)),
+    waiting_(false),
     nExecutions_(0),
     executed_(-1),
     stored_(-1)
@@ -401,19 +437,7 @@ Foam::functionObjects::meshTrainer::meshTrainer
     else
     {
         fvMeshFunctionObject::read(dict);
-        guarded(*this, time_, "construction", onFailure::endConstruction, [&]
-        {
-            block_ = foamNode(dict);
-            trainer_ = std::make_unique<inSitu::InSituTrainer>
-            (
-                block_,
-                name,
-                time_.globalPath(),
-                hostKeys,
-                std::make_shared<inSitu::SerialComm>(),
-                std::make_shared<foamLog>(*this)
-            );
-        });
+        configure(dict);
         if (resumesBeforeTheMeshChanges())
         {
             attempt("construction", onFailure::endConstruction, [this] { begin(); });
@@ -461,6 +485,11 @@ bool Foam::functionObjects::meshTrainer::read(const dictionary& dict)
                 << type().c_str() << ' ' << name()
                 << " keeps the entries that it had" << nl << endl;
         }
+    }
+    else if (waiting_)
+    {
+        rhythm_.read(dict);
+        configure(dict);
     }
     return true;
 }
