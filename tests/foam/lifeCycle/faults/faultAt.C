@@ -36,6 +36,7 @@ Usage
         libs        ("$INSITU_BUILD_DIR/testLibraries/libinSituFaults.so");
         timeIndex   7;
         what        divideByZero;   // fatalError | signal | spoil | forget
+                                    // | pause (each step, 10 ms)
 
         number      15;             // signal: which one
         field       marker;         // spoil, forget: this volScalarField
@@ -51,8 +52,10 @@ Usage
 #include "fvMeshFunctionObject.H"
 #include "volFields.H"
 
+#include <chrono>
 #include <csignal>
 #include <limits>
+#include <thread>
 
 // * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * //
 
@@ -127,6 +130,10 @@ public:
         if (what_ == "spoil")
         {
             spoil();
+        }
+        else if (what_ == "pause")
+        {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
         else if (time_.timeIndex() == timeIndex_)
         {
