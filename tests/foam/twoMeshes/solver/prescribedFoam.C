@@ -132,6 +132,7 @@ void spoilPoints(const fvMesh& mesh)
     {
         const_cast<point&>(mesh.cellCentres()[celli]) += shift/8;
     }
+    Info<< "Spoilt cell " << min(mesh.pointCells()[pointi]) << endl;
 }
 
 
@@ -144,7 +145,8 @@ void spoilNeighbour(const fvMesh& mesh)
     {
         if (owner[facei] == owner[facei + 1] && neighbour[facei] + 1 < neighbour[facei + 1])
         {
-            ++const_cast<label&>(neighbour[facei]);
+            const_cast<label&>(neighbour[facei])++;
+            Info<< "Spoilt cell " << neighbour[facei] << endl;
             return;
         }
     }
