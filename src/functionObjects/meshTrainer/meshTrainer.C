@@ -170,7 +170,20 @@ void Foam::functionObjects::meshTrainer::attempt
 {
     const bool goOn = trainer_->config().onError == "continue";
 
-    if (!guarded(*this, time_, entry, goOn ? onFailure::warn : policy, body))
+    bool good = false;
+    try
+    {
+        good = guarded(*this, time_, entry, goOn ? onFailure::warn : policy, body);
+    }
+    catch (const Foam::error&)
+    {
+        // 'errors warn' (v2012) goes on: not with a trainer that broke off midway
+        trainer_.reset();
+        pending_.reset();
+        throw;
+    }
+
+    if (!good)
     {
         Warning
             << type().c_str() << ' ' << name()
