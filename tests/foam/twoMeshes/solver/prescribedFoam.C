@@ -34,6 +34,7 @@ Description
     <region>
     {
         renumber  (5);      // other cell, face and point labels, as many as before
+        replace   (9);      // the same, but OpenFOAM does not map the fields
         points    (7);      // points move behind OpenFOAM's back
         neighbour (7);      // a face gets another neighbour behind OpenFOAM's back
     }
@@ -118,6 +119,39 @@ void renumber(fvMesh& mesh)
     polyTopoChange change(mesh);
     const autoPtr<mapPolyMesh> map(change.changeMesh(mesh, false, true, true, true));
     mesh.updateMesh(map());
+}
+
+
+// By another mesh of the same cells
+void replace(fvMesh& mesh)
+{
+    autoPtr<fvMesh> other;
+    polyTopoChange(mesh).makeMesh
+    (
+        other,
+        IOobject("other", mesh.time().timeName(), mesh.time()),
+        mesh,
+        true,
+        true,
+        true
+    );
+
+    labelList sizes, starts;
+    for (const polyPatch& patch : other->boundaryMesh())
+    {
+        sizes.append(patch.size());
+        starts.append(patch.start());
+    }
+    mesh.resetPrimitives
+    (
+        autoPtr<pointField>::New(other->points()),
+        autoPtr<faceList>::New(other->faces()),
+        autoPtr<labelList>::New(other->faceOwner()),
+        autoPtr<labelList>::New(other->faceNeighbour()),
+        sizes,
+        starts
+    );
+    mesh.clearOut();
 }
 
 
@@ -218,6 +252,11 @@ struct region
         if (isDue("renumber"))
         {
             renumber(*mesh);
+            changed = true;
+        }
+        if (isDue("replace"))
+        {
+            replace(*mesh);
             changed = true;
         }
         if (isDue("points"))
