@@ -278,8 +278,17 @@ Foam::functionObjects::pendingFields::mapped
 (
     const inSitu::InSituTrainer& trainer,
     const labelList& patches
-) const
+)
 {
+    std::vector<label> places(trainer.nPending());
+    for (std::size_t i = 0; i < places.size(); ++i)
+    {
+        places[i] = placeOf(label(trainer.pendingTimeIndex(i)));
+    }
+
+    // The trainer rounds the means of cells that were merged: so must the fields
+    std::fill(places_.begin(), places_.end(), -1);
+
     std::vector<inSitu::InSituTrainer::Pending> result;
     for (std::size_t i = 0; i < trainer.nPending(); ++i)
     {
@@ -287,12 +296,11 @@ Foam::functionObjects::pendingFields::mapped
         inSitu::InSituTrainer::Pending& pending = result.back();
         pending.timeIndex = trainer.pendingTimeIndex(i);
 
-        const label place = placeOf(label(pending.timeIndex));
         if
         (
-            place < 0
-         || !fetch(place, input, pending.input, nInputs_, patches)
-         || !fetch(place, target, pending.target, nTargets_, labelList())
+            places[i] < 0
+         || !fetch(places[i], input, pending.input, nInputs_, patches)
+         || !fetch(places[i], target, pending.target, nTargets_, labelList())
         )
         {
             return {};
