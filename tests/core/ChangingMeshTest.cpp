@@ -105,6 +105,41 @@ TEST_F(ChangingMeshTest, OnAMovingMeshARestartContinuesBitForBit)
 }
 
 
+TEST_F(ChangingMeshTest, WhatWaitsAndWhatIsDrawnShareAMeshAfterARestartAsBefore)
+{
+    // Points move every third step: at step 19 an input waits on the points of step 16, on which
+    // the buffer has samples, too
+    const auto run = [this](InSituTrainer& trainer, WaveCase& host, int from, int to)
+    {
+        for (int step = from; step <= to; ++step)
+        {
+            if (step % 3 == 1)
+            {
+                host.move(time(step));
+                trainer.setGeometry(host.mesh());
+            }
+            InSituTrainerTest::run(trainer, host, step, step);
+        }
+    };
+    WaveCase host, stopped;
+    auto whole = make(base + training, host, "whole");
+    run(*whole, host, 1, 30);
+    write(*whole, 30);
+    const std::string expected = checkpoint(30);
+
+    auto first = make(base + training, stopped, "first");
+    run(*first, stopped, 1, 19);
+    write(*first, 19);
+    auto second = make(base + training, stopped, "second", time(19));
+    second->resume({{time(19), folder(19)}});
+    run(*second, stopped, 20, 30);
+    write(*second, 30);
+
+    EXPECT_EQ(reports("second", 19), reports("whole", 19));
+    EXPECT_TRUE(checkpoint(30) == expected);
+}
+
+
 TEST_F(ChangingMeshTest, NewCellsTakeOverWhatWaitsAndARestartContinuesBitForBit)
 {
     WaveCase host, stopped;

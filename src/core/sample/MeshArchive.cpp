@@ -50,13 +50,13 @@ void restore(const StateTree& state, Shared<std::vector<T>>& part)
 }
 
 
-//- One kind of part, each different object once
+//- One kind of part, each different object once, and which of them known have
 template<class T>
 void save(StateTree& state, const std::string& kind, const std::vector<MeshState>& states,
-    const MeshState& present, Shared<T> MeshState::*part)
+    const MeshState& present, const std::vector<MeshState>& known, Shared<T> MeshState::*part)
 {
     std::vector<Shared<T>> distinct;
-    std::vector<std::int64_t> numbers;
+    std::vector<std::int64_t> numbers, knownNumbers;
     for (const MeshState& mesh : states)
     {
         const Shared<T>& value = mesh.*part;
@@ -73,22 +73,37 @@ void save(StateTree& state, const std::string& kind, const std::vector<MeshState
             distinct.push_back(value);
         }
     }
+    for (const MeshState& mesh : known)
+    {
+        const auto place = std::find(distinct.begin(), distinct.end(), mesh.*part);
+        knownNumbers.push_back(place == distinct.end() ? none : place - distinct.begin());
+    }
     state.put(kind + "/numbers", numbers);
+    state.put(kind + "/known", knownNumbers);
     state.putInt(kind + "/count", static_cast<std::int64_t>(distinct.size()));
 }
 
 
 template<class T>
 void load(const StateTree& state, const std::string& kind, std::vector<MeshState>& states,
-    const MeshState& present, Shared<T> MeshState::*part)
+    const MeshState& present, const std::vector<MeshState>& known, Shared<T> MeshState::*part)
 {
     std::vector<Shared<T>> distinct(static_cast<std::size_t>(state.getInt(kind + "/count")));
     for (std::size_t i = 0; i < distinct.size(); ++i)
     {
         restore(state.subTree(kind + '/' + std::to_string(i)), distinct[i]);
-        if (present.*part && *distinct[i] == *(present.*part))
+    }
+
+    // Not whatever equals a known part: a mesh may come back to an earlier state, as another object
+    const std::vector<std::int64_t> knownNumbers = state.get<std::int64_t>(kind + "/known");
+    for (std::size_t i = 0; i < std::min(known.size(), knownNumbers.size()); ++i)
+    {
+        const std::int64_t number = knownNumbers[i];
+        const Shared<T>& mine = known[i].*part;
+        if (mine && number >= 0 && number < static_cast<std::int64_t>(distinct.size())
+            && *distinct[static_cast<std::size_t>(number)] == *mine)
         {
-            distinct[i] = present.*part;
+            distinct[static_cast<std::size_t>(number)] = mine;
         }
     }
 
@@ -145,20 +160,25 @@ std::int64_t MeshArchive::add(const MeshState& mesh)
 }
 
 
-StateTree MeshArchive::save() const
+StateTree MeshArchive::save(const std::vector<MeshState>& known) const
 {
     StateTree state;
     forParts([&](const char* kind, auto part)
-        { inSitu::save(state, kind, states_, present_, part); });
+        { inSitu::save(state, kind, states_, present_, known, part); });
     return state;
 }
 
 
-MeshArchive MeshArchive::load(const StateTree& state, const MeshState& present)
+MeshArchive MeshArchive::load
+(
+    const StateTree& state,
+    const MeshState& present,
+    const std::vector<MeshState>& known
+)
 {
     MeshArchive archive(present);
     forParts([&](const char* kind, auto part)
-        { inSitu::load(state, kind, archive.states_, present, part); });
+        { inSitu::load(state, kind, archive.states_, present, known, part); });
     return archive;
 }
 

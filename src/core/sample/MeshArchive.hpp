@@ -24,12 +24,15 @@ public:
     //- The number under which a state is found again
     std::int64_t add(const MeshState& mesh);
 
-    //- Arrays share memory with the meshes as far as they can
-    StateTree save() const;
+    //- Arrays share memory with the meshes as far as they can. known: meshes that are saved
+    //  elsewhere; what these share with the ones of the archive is noted.
+    StateTree save(const std::vector<MeshState>& known = {}) const;
 
-    //- Parts that are named, and parts that equal those of present, are those of present.
-    //  Throws Error for a damaged archive.
-    static MeshArchive load(const StateTree& state, const MeshState& present);
+    //- Parts that are named are those of present. known: the same meshes as for save(), as they
+    //  are now; what was shared with them, and still equals it, is shared again. Throws Error for a
+    //  damaged archive.
+    static MeshArchive load(const StateTree& state, const MeshState& present,
+        const std::vector<MeshState>& known = {});
 
     //- Throws Error if there is none of that number
     const MeshState& at(std::int64_t number) const;

@@ -227,7 +227,7 @@ StateTree ReplayBuffer::saveState() const
 }
 
 
-StateTree ReplayBuffer::saveValues() const
+StateTree ReplayBuffer::saveValues(const std::vector<MeshState>& known) const
 {
     StateTree values;
     MeshArchive meshes;
@@ -248,7 +248,7 @@ StateTree ReplayBuffer::saveValues() const
     }
     values.put("time", times);
     values.put("mesh", meshNumbers);
-    values.putTree("meshes", meshes.save());
+    values.putTree("meshes", meshes.save(known));
     return values;
 }
 
@@ -257,7 +257,7 @@ void ReplayBuffer::load
 (
     const StateTree& state,
     const StateTree* values,
-    const MeshState& present
+    const std::vector<MeshState>& known
 )
 {
     ReplayBuffer loaded(limits_, policy_, 0, nInputColumns_, nTargetColumns_, precision_);
@@ -275,7 +275,7 @@ void ReplayBuffer::load
         std::vector<std::int64_t> meshNumbers(ids.size());
         values->get("time", Span<double>(times));
         values->get("mesh", Span<std::int64_t>(meshNumbers));
-        const MeshArchive meshes = MeshArchive::load(values->subTree("meshes"), present);
+        const MeshArchive meshes = MeshArchive::load(values->subTree("meshes"), {}, known);
 
         std::vector<std::size_t> kept(ids.size());
         std::iota(kept.begin(), kept.end(), 0);

@@ -79,17 +79,19 @@ public:
     const std::deque<Sample>& samples() const { return samples_; }
 
     //- Order, counters and generator; the values of the samples go with their meshes into a
-    //  tree of their own, sharing memory with the slots
+    //  tree of their own, sharing memory with the slots. known: meshes of the run that samples may
+    //  share.
     StateTree saveState() const;
-    StateTree saveValues() const;
+    StateTree saveValues(const std::vector<MeshState>& known = {}) const;
 
     //- values == nullptr: the contents were left out of the checkpoint, counters and
     //  generator resume and the buffer fills again. With the same capacity and policy what
     //  follows is bit for bit as if nothing had happened; a smaller fifo keeps its newest
-    //  samples, a smaller reservoir a random choice. Meshes that equal present are shared with
-    //  it. Throws Error, leaving the buffer as it was, if an entry is missing or does not fit
-    //  its mesh.
-    void load(const StateTree& state, const StateTree* values, const MeshState& present);
+    //  samples, a smaller reservoir a random choice. known: as for saveValues(), what was shared
+    //  is shared again. Throws Error, leaving the buffer as it was, if an entry is missing or does
+    //  not fit its mesh.
+    void load(const StateTree& state, const StateTree* values,
+        const std::vector<MeshState>& known = {});
 
 private:
 

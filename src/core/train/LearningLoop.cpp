@@ -417,9 +417,21 @@ StateTree LearningLoop::save() const
 }
 
 
+// What samples may share with the run: a batch joins those on the same mesh
+std::vector<MeshState> LearningLoop::knownMeshes() const
+{
+    std::vector<MeshState> meshes{stream_.mesh()};
+    for (const Snapshot& snapshot : stream_.pending())
+    {
+        meshes.push_back(snapshot.mesh);
+    }
+    return meshes;
+}
+
+
 StateTree LearningLoop::saveReplay() const
 {
-    return replay_.saveValues();
+    return replay_.saveValues(knownMeshes());
 }
 
 
@@ -446,7 +458,7 @@ std::vector<std::string> LearningLoop::load
         dropped_["gap"] += lost;
     }
     normaliser_.load(state.subTree("normaliser"));
-    replay_.load(state.subTree("replay"), replay, stream_.mesh());
+    replay_.load(state.subTree("replay"), replay, knownMeshes());
     skill_.load(state.subTree("skill"));
     return notes;
 }

@@ -89,6 +89,7 @@ private:
     using Completed = PendingInputs::Completed;
 
     void limitMemory();
+    std::vector<MeshState> knownMeshes() const;
     void learn(const Completed& completed);
     void test(const Completed& completed);
     void countInScales(const Completed& completed);

@@ -205,7 +205,7 @@ TEST_F(ReplayBufferTest, ResumesBitForBit)
         const StateTree state = whole.saveState();
         const StateTree contents = values(whole);
         ReplayBuffer resumed = buffer(5, policy, 999);
-        resumed.load(state, &contents, mesh);
+        resumed.load(state, &contents);
 
         for (std::int64_t id = 13; id < 40; ++id)
         {
@@ -251,7 +251,7 @@ TEST_F(ReplayBufferTest, WithoutContentsCountersAndGeneratorResume)
     fill(whole, 0, 7);
     ReplayBuffer resumed = buffer(3, Policy::fifo, 1);
 
-    resumed.load(whole.saveState(), nullptr, mesh);
+    resumed.load(whole.saveState(), nullptr);
 
     EXPECT_EQ(resumed.size(), 0u);
     EXPECT_EQ(resumed.nSeen(), 7);
@@ -268,7 +268,7 @@ TEST_F(ReplayBufferTest, ASmallerFifoKeepsItsNewestSamples)
     const StateTree contents = values(large);
     ReplayBuffer small = buffer(2, Policy::fifo, 6);
 
-    small.load(large.saveState(), &contents, mesh);
+    small.load(large.saveState(), &contents);
     EXPECT_THAT(ids(small.samples()), ElementsAre(13, 14));
 
     fill(small, 15, 16);
@@ -283,7 +283,7 @@ TEST_F(ReplayBufferTest, ALargerFifoGrowsAndThenReplacesTheOldest)
     const StateTree contents = values(small);
     ReplayBuffer large = buffer(5, Policy::fifo, 6);
 
-    large.load(small.saveState(), &contents, mesh);
+    large.load(small.saveState(), &contents);
     fill(large, 5, 9);
 
     EXPECT_THAT(ids(large.samples()), UnorderedElementsAre(4, 5, 6, 7, 8));
@@ -299,7 +299,7 @@ TEST_F(ReplayBufferTest, ASmallerReservoirKeepsARandomChoice)
         fill(large, 0, 6);
         const StateTree contents = values(large);
         ReplayBuffer small = buffer(2, Policy::reservoir, 1);
-        small.load(large.saveState(), &contents, mesh);
+        small.load(large.saveState(), &contents);
         for (const std::int64_t id : ids(small.samples()))
         {
             ++kept[id];
@@ -322,11 +322,11 @@ TEST_F(ReplayBufferTest, WhatCannotBeDoneIsRefusedAndChangesNothing)
     const StateTree contents = values(buffer);
     const StateTree state = buffer.saveState();
     ReplayBuffer wide({3}, Policy::fifo, 1, 1, 1, Precision::float64);
-    EXPECT_THAT([&] { wide.load(state, &contents, mesh); },
+    EXPECT_THAT([&] { wide.load(state, &contents); },
         ThrowsMessage<Error>(HasSubstr("'input/0' have 8 bytes")));
     StateTree damaged = state;
     damaged.putText("generator", "17 and 4");
-    EXPECT_THAT([&] { buffer.load(damaged, &contents, mesh); },
+    EXPECT_THAT([&] { buffer.load(damaged, &contents); },
         ThrowsMessage<Error>(HasSubstr("generator")));
     EXPECT_EQ(buffer.size(), 2u);
     EXPECT_EQ(buffer.saveState().getText("generator"), state.getText("generator"));
@@ -402,11 +402,11 @@ TEST_F(ReplayBufferTest, MeshesComeBackAndTheOneOfTheRunIsShared)
     elsewhere.mesh.staticFeatures = std::make_shared<std::vector<float>>(2, 0.75f);
     elsewhere.mesh.cellMask = std::make_shared<std::vector<double>>(2, 0.25);
     whole.add(elsewhere);
-    const StateTree contents = values(whole);
+    const StateTree contents = whole.saveValues({elsewhere.mesh, mesh});
 
     ReplayBuffer resumed = buffer(9, Policy::reservoir, 2);
     const MeshState present = oneCell();
-    resumed.load(whole.saveState(), &contents, present);
+    resumed.load(whole.saveState(), &contents, {{}, present});
 
     ASSERT_EQ(resumed.size(), 3u);
     EXPECT_EQ(resumed.samples()[1].mesh.graph, present.graph);
@@ -417,4 +417,35 @@ TEST_F(ReplayBufferTest, MeshesComeBackAndTheOneOfTheRunIsShared)
     EXPECT_EQ(*last.mesh.staticFeatures, *elsewhere.mesh.staticFeatures);
     EXPECT_EQ(*last.mesh.cellMask, *elsewhere.mesh.cellMask);
     EXPECT_EQ(static_cast<const float*>(last.target.get())[1], 4.5f);
+}
+
+
+TEST_F(ReplayBufferTest, AMeshThatCameBackToAnEarlierStateStaysAnotherObject)
+{
+    const MeshState earlier = oneCell(), now = oneCell();
+    ReplayBuffer whole = buffer(9, Policy::fifo, 1);
+    for (int id = 0; id < 4; ++id)
+    {
+        Sample next = sample(id);
+        next.mesh = id < 2 ? earlier : now;
+        whole.add(next);
+    }
+    const StateTree contents = whole.saveValues({now});
+
+    ReplayBuffer resumed = buffer(9, Policy::fifo, 1);
+    const MeshState present = oneCell();
+    resumed.load(whole.saveState(), &contents, {present});
+    EXPECT_EQ(resumed.samples()[0].mesh, resumed.samples()[1].mesh);
+    EXPECT_NE(resumed.samples()[1].mesh, present);
+    EXPECT_EQ(resumed.samples()[2].mesh, present);
+    EXPECT_EQ(resumed.samples()[3].mesh, present);
+    EXPECT_EQ(resumed.bytes(), whole.bytes());
+
+    // Read again on another mesh: nothing is shared with that
+    MeshState other;
+    const std::vector<std::int32_t> none;
+    other.graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces(2, none, none));
+    ReplayBuffer elsewhere = buffer(9, Policy::fifo, 1);
+    elsewhere.load(whole.saveState(), &contents, {other});
+    EXPECT_EQ(elsewhere.samples()[2].mesh.graph->nCells(), 1);
 }
