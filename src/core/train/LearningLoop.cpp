@@ -95,42 +95,59 @@ LearningLoop::LearningLoop
     skill_(fieldOfColumn(theCase.fields, theCase.targets))
 {
     normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
-    limitMemory();
+    const std::string shortage = limitMemory();
+    if (!shortage.empty())
+    {
+        throw Error(shortage);
+    }
 }
 
 
 // Half of the memory is for what waits for its target, if that is as much
-void LearningLoop::limitMemory()
+std::string LearningLoop::limitMemory()
 {
     const ObjectConfig& object = settings_.object;
     const std::size_t memory = replay_.limits().memory;
+    std::string shortage;
     const auto require = [&](std::int64_t number, std::size_t bytes, const std::string& what,
         const std::string& remedy)
     {
-        if (static_cast<double>(number)*bytes > memory)
+        if (shortage.empty() && static_cast<double>(number)*bytes > memory)
         {
-            throw Error("buffer.maxMemory " + bytesText(memory) + " holds "
+            shortage = "buffer.maxMemory " + bytesText(memory) + " holds "
                 + std::to_string(memory/bytes) + " samples of " + bytesText(bytes) + ", but " + what
-                + " need " + std::to_string(number) + "; raise maxMemory or lower " + remedy);
+                + " need " + std::to_string(number) + "; raise maxMemory or lower " + remedy;
         }
     };
 
     const MeshState& mesh = stream_.mesh();
     std::size_t perSample = stream_.bytesPerSample();
+    std::size_t perPending = stream_.bytesPerPending();
     if (case_.meshMayChange)
     {
-        perSample += mesh.graph->bytes() + mesh.geometry->bytes();
+        perSample += mesh.graph->bytes() + mesh.geometry->bytes()
+            + mesh.staticFeatures->size()*sizeof(float)
+            + (mesh.cellMask ? mesh.cellMask->size()*sizeof(double) : 0);
+    }
+    if (case_.meshMayChange && object.onTopologyChange == "map")
+    {
+        // The host keeps the values ready for mapping
+        perPending += sizeof(double)*(stream_.nRows()*stream_.layout().input.nColumns
+            + stream_.nCells()*stream_.layout().target.nColumns);
     }
     require(std::max(settings_.training.batchSize, object.buffer.watermark), perSample,
         "batchSize and watermark", "them");
+    watermark_ = std::clamp<std::int64_t>(memory/perSample, 1, object.buffer.watermark);
+
     if (!object.horizonTime)
     {
-        require(object.horizon, stream_.bytesPerPending(), "the inputs within the horizon", "it");
+        require(object.horizon, perPending, "the inputs within the horizon", "it");
     }
     else
     {
-        stream_.setMaxWaiting(std::max<std::size_t>(1, memory/2/stream_.bytesPerPending()));
+        stream_.setMaxWaiting(std::max<std::size_t>(1, memory/2/perPending));
     }
+    return shortage;
 }
 
 
@@ -154,7 +171,14 @@ void LearningLoop::setTopology
     {
         dropped_["topologyChange"] += lost;
     }
-    limitMemory();
+
+    // A mesh that has grown must not end a run that has come far
+    const std::string shortage = limitMemory();
+    if (!shortage.empty() && !isShortOfMemory_)
+    {
+        warn_("the mesh has grown: " + shortage + ". Training goes on with what fits");
+    }
+    isShortOfMemory_ = !shortage.empty();
 }
 
 
@@ -285,7 +309,7 @@ void LearningLoop::countInScales(const Completed& completed)
 
 void LearningLoop::train(const Sample& sample)
 {
-    if (static_cast<std::int64_t>(replay_.size()) < settings_.object.buffer.watermark)
+    if (static_cast<std::int64_t>(replay_.size()) < watermark_)
     {
         return;
     }

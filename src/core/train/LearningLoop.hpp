@@ -41,7 +41,7 @@ public:
     void setGeometry(const CaseMesh& mesh);
 
     //- Another graph. pending: values on it for each of stream().pending(), or none, to forget
-    //  those. Throws Error as the constructor.
+    //  those. Warns if the memory that is allowed holds too few samples there.
     void setTopology(const CaseMesh& mesh, const std::vector<PendingInputs::Values>& pending);
 
     //- One execution (collective). Throws Error for a value that is not finite, if
@@ -88,7 +88,7 @@ private:
 
     using Completed = PendingInputs::Completed;
 
-    void limitMemory();
+    std::string limitMemory();
     std::vector<MeshState> knownMeshes() const;
     void learn(const Completed& completed);
     void test(const Completed& completed);
@@ -124,6 +124,9 @@ private:
     std::vector<double> predicted_;
     std::vector<double> baseline_;
     bool hasPrediction_ = false;
+
+    std::int64_t watermark_ = 1;        // of the settings, or as many samples as fit
+    bool isShortOfMemory_ = false;
 };
 
 }
