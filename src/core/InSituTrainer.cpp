@@ -105,6 +105,13 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
     });
     my.recordBuilds();
     my.info(my.announcement());
+
+    const double horizonTime = my.settings.object.horizonTime.value_or(0);
+    if (horizonTime > my.theCase.endTime - my.theCase.startTime)
+    {
+        my.warn("horizonTime " + numberText(horizonTime) + " is longer than the run, which ends at "
+            + numberText(my.theCase.endTime) + ": no input will have a target, and nothing is learnt");
+    }
 }
 
 
@@ -170,8 +177,9 @@ void InSituTrainer::setTopology(CaseMesh mesh, const std::vector<Pending>& pendi
 }
 
 
-void InSituTrainer::check() const
+void InSituTrainer::check()
 {
+    ++impl_->nChecks;
     const std::string text = impl_->loop->trainer().firstStaleEntry();
     if (!text.empty())
     {
@@ -218,7 +226,8 @@ std::string InSituTrainer::Impl::announcement() const
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
         + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
         + "\n    buffer: at most " + std::to_string(limits.capacity) + " samples of "
-        + bytesText(loop->stream().bytesPerSample()) + " and " + bytesText(limits.memory)
+        + bytesText(loop->stream().bytesPerSample())
+        + (theCase.meshMayChange ? " and their meshes, and at most " : ", and at most ") + bytesText(limits.memory)
         + (settings.object.buffer.checkpoint
             ? ", also in the two newest checkpoints"
             : ", not in checkpoints");
@@ -288,12 +297,13 @@ void InSituTrainer::reconfigure(const Node& block)
     // Keys of another type of optimiser mean something else: they stay with the type
     const bool sameOptimizer = my.settings.training.optimizerType == changed.training.optimizerType;
 
-    std::vector<std::string> applied, refused;
+    std::vector<std::string> applied, refused, fixed;
     for (const ConfigDifference& change : differences(my.settings.values, changed.values))
     {
         const bool applies = isChangeable(change.path)
          && (sameOptimizer || change.path.rfind("training.optimizer.", 0) != 0);
-        (applies ? applied : refused).push_back(change.text());
+        (applies ? applied : isFixedForever(change.path) ? fixed : refused)
+            .push_back(change.text());
         if (applies)
         {
             my.settings.values[change.path] = change.after;
@@ -319,6 +329,11 @@ void InSituTrainer::reconfigure(const Node& block)
         my.warn("left as it was, since it cannot change during a run: " + join(refused, "; ")
             + ". It takes a restart");
     }
+    if (!fixed.empty())
+    {
+        my.warn("left as it was, since what was learnt depends on it: " + join(fixed, "; ")
+            + ". It takes a restart with 'resume fresh'");
+    }
 }
 
 
@@ -335,13 +350,20 @@ void InSituTrainer::finish()
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
     my.recordBuilds();
     my.record->end({stages, wall, my.caches.records(), my.loop->nMapped(), my.loop->dropped()});
-    std::string leftOut;
+    std::string leftOut =
+        my.loop->nMapped() > 0 ? "; mapped: " + std::to_string(my.loop->nMapped()) : "";
+    if (my.nChecks > 0)
+    {
+        leftOut += "; caches checked: " + std::to_string(my.nChecks) + " times";
+    }
+    bool first = true;
     for (const auto& [reason, count] : my.loop->dropped())
     {
         if (count > 0)
         {
-            leftOut += (leftOut.empty() ? "; left out: " : ", ") + std::to_string(count) + " ("
+            leftOut += (first ? "; left out: " : ", ") + std::to_string(count) + " ("
                 + reason + ')';
+            first = false;
         }
     }
     my.info(std::to_string(my.loop->nSamples()) + " samples, "

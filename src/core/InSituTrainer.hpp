@@ -62,7 +62,7 @@ public:
 
     //- Compare everything that was made from a mesh with a fresh build. Throws Error naming cache
     //  and first entry that differs.
-    void check() const;
+    void check();
 
     //- Continue from the first good candidate (newest first; those of begin()'s stable folder
     //  are added here, those without a checkpoint are left out) according to `resume`. Damaged

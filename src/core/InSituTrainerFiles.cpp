@@ -9,6 +9,7 @@
 #include "train/RunIdentity.hpp"
 
 #include <cmath>
+#include <functional>
 
 // Checkpoint and artifact
 
@@ -120,7 +121,26 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
     Impl& my = *impl_;
     ScopedTimer timer(my.profiler, "write");
 
-    try
+    std::vector<std::string> faults;
+    const auto attempt = [&](const std::string& what, const std::function<void()>& body)
+    {
+        try
+        {
+            body();
+        }
+        catch (const std::exception& fault)
+        {
+            faults.push_back("no new " + what + ": " + fault.what());
+        }
+    };
+
+    if (my.loop->badSteps() > 0)
+    {
+        my.warn("no checkpoint at time " + timeName + ": the last "
+            + std::to_string(my.loop->badSteps()) + " training steps were not finite");
+        return;
+    }
+    attempt("checkpoint", [&]
     {
         Checkpoint checkpoint;
         checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase, my.mesh));
@@ -131,12 +151,13 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
         }
         const std::size_t bytes = my.shelf->add({time, folder}, timeName, checkpoint);
         my.record->checkpoint(time, folder, bytes);
-        my.writeModel();
-    }
-    catch (const std::exception& fault)
+    });
+    attempt("model", [&] { my.writeModel(); });
+
+    if (!faults.empty())
     {
-        my.warn("nothing written at time " + timeName + ": " + fault.what()
-            + ". Earlier checkpoints are intact; tried again at the next write time");
+        my.warn("at time " + timeName + ' ' + join(faults, "; ") + ". What was there before is intact;"
+            " tried again at the next write time");
     }
 }
 
@@ -160,11 +181,11 @@ void InSituTrainer::Impl::writeModel()
     content.card = modelCard(name, settings, theCase, mesh,
         {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
 
+    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
     loop->trainer().visitBest([&](const Model& model)
     {
         writeArtifact(theCase.stableFolder + "/model.pt", model, content);
     });
-    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
 }
 
 }

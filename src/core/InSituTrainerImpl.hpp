@@ -32,6 +32,7 @@ struct InSituTrainer::Impl
 
     std::vector<CacheRecord> recorded;      // of caches, in metrics.jsonl
     double time = 0;                        // of the last execution
+    std::int64_t nChecks = 0;               // of the caches
     bool finished = false;
 
     void info(const std::string& text) { log->info(name + ": " + text); }

@@ -323,4 +323,52 @@ TEST_F(ChangingMeshTest, StepsThatAreNotFiniteEndTheObjectWhenThereAreTooManyInA
         ThrowsMessage<Error>(HasSubstr("That makes 3 in a row (maxBadSteps 2)")));
 }
 
+
+TEST_F(ChangingMeshTest, NoCheckpointIsWrittenWhileStepsAreNotFinite)
+{
+    WaveCase host;
+    std::string text = base + "maxBadSteps: 1000\n" + training;
+    text.replace(text.find("learningRate: 3e-3"), 18, "learningRate: 3e-3, eps: 0");
+    text.replace(text.find("gradAccumulationSteps: 3"), 24, "gradAccumulationSteps: 1");
+    auto trainer = make(text, host, "leg");
+    run(*trainer, host, 1, 60);
+
+    write(*trainer, 60);
+
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "no checkpoint at time 60: the last "));
+    EXPECT_FALSE(fs::exists(folder(60)));
+}
+
+
+TEST_F(ChangingMeshTest, WhereNothingIsLearntAWarningSaysSoOnce)
+{
+    WaveCase host;
+    auto trainer = make(base + training, host, "leg");
+    run(*trainer, host, 1, 20);
+    EXPECT_TRUE(log->warnings.empty());
+    for (int step = 21; step <= 40; ++step)
+    {
+        trainer->setTopology(host.mesh(), {});
+        run(*trainer, host, step, step);
+    }
+
+    ASSERT_EQ(log->warnings.size(), 1u);
+    EXPECT_THAT(log->warnings[0], HasSubstr("up to time 2.5, so nothing is learnt: 1 inputs wait for "
+        "their target; left out so far: 6 (topologyChange)"));
+}
+
+
+TEST_F(ChangingMeshTest, AHorizonBeyondTheRunIsSaidAtItsStart)
+{
+    std::string text = base + "horizonTime: 7\n" + training;
+    text.replace(text.find("horizon: 2\n"), 11, "");
+    WaveCase host;
+    endTime = 5;
+    auto trainer = make(text, host, "leg");
+    EXPECT_TRUE(CollectingLog::contains(log->warnings,
+        "horizonTime 7 is longer than the run, which ends at 5"));
+    run(*trainer, host, 1, 20);
+    EXPECT_EQ(log->warnings.size(), 1u) << "inputs may still wait";
+}
+
 }

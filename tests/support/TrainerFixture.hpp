@@ -82,6 +82,7 @@ protected:
         theCase.outputFolder = top + '/' + leg;
         theCase.stableFolder = top + "/stable";
         theCase.startTime = startTime;
+        theCase.endTime = endTime;
         theCase.meshMayChange = meshMayChange;
         theCase.meshOfStartTime = meshOfStartTime;
         trainer->begin(theCase, host.mesh());
@@ -129,6 +130,7 @@ protected:
 
     const TemporaryFolder temporary;
     const std::string top = temporary/"inSituTrainer";
+    double endTime = 1000;
     bool meshMayChange = false;
     bool meshOfStartTime = true;
     std::shared_ptr<CollectingLog> log;

@@ -31,8 +31,8 @@ struct MeshState
     //- [nCells] 1 inside the zone of the loss, 0 outside; null: all cells
     std::shared_ptr<const std::vector<double>> cellMask;
 
-    //- Identity of the rows: the same address, the same cells and faces
-    const MeshGraph* rows() const { return inner ? inner.get() : graph.get(); }
+    //- Identity of the rows: the same object, the same cells and faces
+    const std::shared_ptr<const MeshGraph>& rows() const { return inner ? inner : graph; }
 
     //- The same objects, not only equal ones
     bool operator==(const MeshState& other) const

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct TrainingCase
     std::string outputFolder;           //!< postProcessing/<name>/<startTime>
     std::string stableFolder;           //!< postProcessing/<name>
     double startTime = 0;               //!< s
+    double endTime = std::numeric_limits<double>::infinity();   //!< of the run, s
     double timeTolerance = 1e-9;        //!< s; names of time folders are rounded
 
     //- The mesh may move or change during the run: then the one of an older checkpoint is

@@ -96,7 +96,7 @@ GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Norm
     const std::int64_t nNodes = mesh.graph->nNodes();
     const Scaling scaling = normaliser.input();
 
-    const NodeKey nodeKey{mesh.graph, mesh.staticFeatures, batchSize};
+    const NodeKey nodeKey{mesh.rows(), mesh.staticFeatures, batchSize};
     const at::Tensor& nodes =
         (batchSize == 1 ? single_ : several_).get(nodeKey, [&] { return makeNodes(nodeKey); });
     AT_DISPATCH_FLOATING_TYPES(nodes.scalar_type(), "normaliseInputs", [&]
@@ -119,7 +119,7 @@ GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Norm
         }
     }
 
-    const EdgeKey edgeKey{mesh.graph, mesh.geometry, normaliser.edgeLength()};
+    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, normaliser.edgeLength()};
     return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};
 }
 
@@ -161,7 +161,7 @@ at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
 
 at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
 {
-    const std::int64_t nNodes = key.graph->nNodes();
+    const std::int64_t nNodes = key.rows->nNodes();
     const std::int64_t nStatic = layout_.nStaticColumns;
     const std::size_t given = key.staticFeatures ? key.staticFeatures->size() : 0;
     if (given != static_cast<std::size_t>(nNodes*nStatic))

@@ -50,6 +50,7 @@ private:
     struct EdgeKey
     {
         std::shared_ptr<const MeshGraph> graph;
+        std::shared_ptr<const MeshGraph> rows;
         std::shared_ptr<const MeshGeometry> geometry;
         double length;
 
@@ -60,25 +61,25 @@ private:
 
         std::string changeFrom(const EdgeKey& before) const
         {
-            return graph != before.graph ? "topology" : "geometry";
+            return rows != before.rows ? "topology" : "geometry";
         }
     };
 
     struct NodeKey
     {
-        std::shared_ptr<const MeshGraph> graph;
+        std::shared_ptr<const MeshGraph> rows;
         std::shared_ptr<const std::vector<float>> staticFeatures;
         std::int64_t batchSize;
 
         bool operator==(const NodeKey& other) const
         {
-            return graph == other.graph && staticFeatures == other.staticFeatures
+            return rows == other.rows && staticFeatures == other.staticFeatures
                 && batchSize == other.batchSize;
         }
 
         std::string changeFrom(const NodeKey& before) const
         {
-            return graph != before.graph ? "topology"
+            return rows != before.rows ? "topology"
                 : staticFeatures != before.staticFeatures ? "fields" : "batch";
         }
     };

@@ -19,14 +19,14 @@ CellWeights::CellWeights(std::shared_ptr<Comm> comm, const CountBuild& count)
 
 const CellWeights::Values& CellWeights::on(const MeshState& mesh, bool byVolume)
 {
-    const Key key{mesh.graph, mesh.cellMask, byVolume ? mesh.geometry : nullptr};
+    const Key key{mesh.rows(), mesh.cellMask, byVolume ? mesh.geometry : nullptr};
     return values_.get(key, [&] { return make(key); });
 }
 
 
 CellWeights::Values CellWeights::make(const Key& key) const
 {
-    const auto nCells = static_cast<std::size_t>(key.graph->nCells());
+    const auto nCells = static_cast<std::size_t>(key.rows->nCells());
     std::vector<double> cells = key.cellMask ? *key.cellMask : std::vector<double>(nCells, 1.0);
     if (cells.size() != nCells || (key.volumes && key.volumes->cellVolumes.size() != nCells))
     {

@@ -38,18 +38,18 @@ private:
 
     struct Key
     {
-        std::shared_ptr<const MeshGraph> graph;
+        std::shared_ptr<const MeshGraph> rows;
         std::shared_ptr<const std::vector<double>> cellMask;
         std::shared_ptr<const MeshGeometry> volumes;    // null: cells count alike
 
         bool operator==(const Key& other) const
         {
-            return graph == other.graph && cellMask == other.cellMask && volumes == other.volumes;
+            return rows == other.rows && cellMask == other.cellMask && volumes == other.volumes;
         }
 
         std::string changeFrom(const Key& before) const
         {
-            return graph != before.graph || cellMask != before.cellMask ? "topology"
+            return rows != before.rows || cellMask != before.cellMask ? "topology"
                 : !volumes != !before.volumes ? "configuration" : "geometry";
         }
     };

@@ -357,7 +357,7 @@ void LearningLoop::leaveOutStep()
     {
         throw Error(message + ". That makes " + std::to_string(badSteps_)
             + " in a row (maxBadSteps " + std::to_string(settings_.object.maxBadSteps)
-            + "); the last checkpoint is good");
+            + "). No checkpoint was written since the first of them");
     }
     if (badSteps_ == 1)
     {
@@ -397,10 +397,40 @@ std::optional<TrainingRecord::Report> LearningLoop::report(double time, std::int
         }
     }
 
+    warnOfIdleness(time);
     skill_.reset();
     lossSum_ = 0;
     lossCount_ = 0;
     return report;
+}
+
+
+//- Once for each stretch of reports without a new sample, as soon as one was due
+void LearningLoop::warnOfIdleness(double time)
+{
+    const ObjectConfig& object = settings_.object;
+    const bool idle = stream_.nSamples() == reportedSamples_;
+    const bool waits = object.horizonTime
+      ? dropped_.empty() && !stream_.pending().empty()
+            && time - stream_.pending().front().time < *object.horizonTime
+      : executions_ <= std::max(object.horizon, object.reportInterval);
+    if (idle && !isIdle_ && !waits)
+    {
+        std::string reasons;
+        for (const auto& [reason, count] : dropped_)
+        {
+            if (count > 0)
+            {
+                reasons += (reasons.empty() ? "; left out so far: " : ", ")
+                    + std::to_string(count) + " (" + reason + ')';
+            }
+        }
+        warn_("no sample was completed between the last two reports, up to time "
+            + numberText(time) + ", so nothing is learnt: "
+            + std::to_string(stream_.pending().size()) + " inputs wait for their target" + reasons);
+    }
+    isIdle_ = idle;
+    reportedSamples_ = stream_.nSamples();
 }
 
 
@@ -427,7 +457,6 @@ StateTree LearningLoop::save() const
 {
     StateTree state;
     state.putInt("executions", executions_);
-    state.putInt("badSteps", badSteps_);
     state.putDouble("lossSum", lossSum_);
     state.putInt("lossCount", lossCount_);
     state.putDouble("learningRate", learningRate_);
@@ -470,7 +499,6 @@ std::vector<std::string> LearningLoop::load
     const std::vector<std::string> notes = trainer_->load(state.subTree("trainer"));
 
     executions_ = state.getInt("executions");
-    badSteps_ = state.getInt("badSteps");
     lossSum_ = state.getDouble("lossSum");
     lossCount_ = state.getInt("lossCount");
     learningRate_ = state.getDouble("learningRate");

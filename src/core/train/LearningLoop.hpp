@@ -70,6 +70,9 @@ public:
     const Normaliser& normaliser() const { return normaliser_; }
     const TimeBudget& budget() const { return budget_; }
 
+    //- Training steps that were not finite, since the last one that was
+    std::int64_t badSteps() const { return badSteps_; }
+
     //- Samples or steps left out, by reason
     const std::map<std::string, std::int64_t>& dropped() const { return dropped_; }
 
@@ -96,6 +99,7 @@ private:
     void train(const Sample& sample);
     void leaveOut(const std::string& message);
     void leaveOutStep();
+    void warnOfIdleness(double time);
 
     const Settings& settings_;
     const TrainingCase& case_;
@@ -114,6 +118,8 @@ private:
 
     std::int64_t executions_ = 0;
     std::int64_t badSteps_ = 0;         // in a row
+    std::int64_t reportedSamples_ = 0;  // at the last report
+    bool isIdle_ = false;
     std::int64_t nMapped_ = 0;
     double lossSum_ = 0;
     std::int64_t lossCount_ = 0;

@@ -257,6 +257,7 @@ void Foam::functionObjects::meshTrainer::begin()
 
     inSitu::TrainingCase theCase(describeCase());
     theCase.startTime = start;
+    theCase.endTime = time_.endTime().value();
     theCase.timeTolerance = runPaths::nameRounding(start);
     theCase.meshOfStartTime =
         isStatic(mesh_) || time_.timeIndex() == time_.startTimeIndex();
@@ -283,7 +284,13 @@ void Foam::functionObjects::meshTrainer::begin()
 
 bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
 {
-    if (isStatic(mesh_) || madeInMidRun_ || time_.startTimeIndex() == 0)
+    const scalar start = time_.startTime().value();
+    if
+    (
+        isStatic(mesh_)
+     || madeInMidRun_
+     || runPaths::checkpoints(mesh_, name(), start).empty()
+    )
     {
         return false;
     }
@@ -335,7 +342,7 @@ void Foam::functionObjects::meshTrainer::followMesh()
 }
 
 
-void Foam::functionObjects::meshTrainer::checkCaches() const
+void Foam::functionObjects::meshTrainer::checkCaches()
 {
     const label interval = label(trainer_->config().selfCheck);
     if (interval > 0 && nExecutions_ % interval == 0)
