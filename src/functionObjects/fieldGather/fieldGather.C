@@ -109,6 +109,25 @@ int Foam::functionObjects::fieldGather::add(const word& name)
 }
 
 
+template<class Look>
+void Foam::functionObjects::fieldGather::look
+(
+    const word& name,
+    const Look& body
+) const
+{
+    if (!asVolField(mesh_.thisDb(), name, body))
+    {
+        throw inSitu::Error
+        (
+            "field '" + name + "' is no longer registered on mesh "
+          + mesh_.name() + "; a field that takes part must last as long as the"
+            " run. Registered are " + availableFields(mesh_.thisDb())
+        );
+    }
+}
+
+
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
 Foam::functionObjects::fieldGather::fieldGather
@@ -165,7 +184,7 @@ Foam::functionObjects::fieldGather::fixedInputs(const labelList& patches) const
     for (const int fieldi : inputs_)
     {
         fixed.emplace_back();
-        asVolField(mesh_.thisDb(), names_[fieldi], [&](const auto& field)
+        look(names_[fieldi], [&](const auto& field)
         {
             for (const label patchi : patches)
             {
@@ -189,7 +208,7 @@ Foam::functionObjects::fieldGather::views()
         const inSitu::FieldSpec& spec = specs_[fieldi];
         inSitu::FieldView<scalar>& view = views_[fieldi];
 
-        const auto look = [&](const auto& field)
+        look(name, [&](const auto& field)
         {
             if (field.type() != spec.type)
             {
@@ -205,17 +224,7 @@ Foam::functionObjects::fieldGather::views()
             {
                 view.patches[i] = memoryOf(field.boundaryField()[patches_[i]]);
             }
-        };
-
-        if (!asVolField(mesh_.thisDb(), name, look))
-        {
-            throw inSitu::Error
-            (
-                "field '" + name + "' is no longer registered on mesh "
-              + mesh_.name() + "; a field that takes part must last as long as the"
-                " run. Registered are " + availableFields(mesh_.thisDb())
-            );
-        }
+        });
     }
 
     return views_;

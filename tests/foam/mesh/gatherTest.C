@@ -323,6 +323,19 @@ TEST(FieldGather, AFieldThatIsGoneOrOtherIsNamed)
     {
         EXPECT_THAT(err.what(), HasSubstr("'p' was a volScalarField and is now a volVectorField"));
     }
+
+    // Asked where the mesh has changed, which comes before the values
+    fieldGather inputs(theCase.mesh, {{"U"}, {"U"}}, {});
+    theCase.U.reset();
+    try
+    {
+        inputs.fixedInputs({0});
+        FAIL() << "no error";
+    }
+    catch (const inSitu::Error& err)
+    {
+        EXPECT_THAT(err.what(), HasSubstr("field 'U' is no longer registered"));
+    }
 }
 
 // ************************************************************************* //
