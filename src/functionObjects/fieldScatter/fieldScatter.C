@@ -163,6 +163,24 @@ void Foam::functionObjects::fieldScatter::update
 }
 
 
+void Foam::functionObjects::fieldScatter::forget() const
+{
+    const objectRegistry& registry = mesh_.thisDb();
+    for (const inSitu::FieldSpec& target : targets_)
+    {
+        for (const char* ending : {predictionName::value, predictionName::error})
+        {
+            const word name(target.name + ending);
+            const auto* object = registry.cfindObject<regIOobject>(name);
+            if (object && object->note() == owner_)
+            {
+                registry.checkOut(name);
+            }
+        }
+    }
+}
+
+
 void Foam::functionObjects::fieldScatter::write() const
 {
     if (timeIndex_ != mesh_.time().timeIndex())

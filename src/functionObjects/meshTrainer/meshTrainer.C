@@ -331,6 +331,16 @@ void Foam::functionObjects::meshTrainer::followMesh()
               ? pending_->mapped(*trainer_, patches)
               : std::vector<inSitu::InSituTrainer::Pending>()
             );
+            if (!mirror_->mapped())
+            {
+                // Fields of the size of another mesh would end the run when OpenFOAM maps
+                // them next
+                pending_.reset();
+                if (scatter_)
+                {
+                    scatter_->forget();
+                }
+            }
             if (!pending_ && trainer_->config().onTopologyChange == "map")
             {
                 // Once is a surprise

@@ -37,6 +37,8 @@ Description
         replace   (9);      // the same, but OpenFOAM does not map the fields
         points    (7);      // points move behind OpenFOAM's back
         neighbour (7);      // a face gets another neighbour behind OpenFOAM's back
+        reread    (9);      // the mesh is read anew from the folder of the time, and no
+                            // field is mapped
     }
     \endverbatim
 
@@ -97,6 +99,7 @@ void prescribe
     const fvMesh& mesh = field.mesh();
     const scalar t = mesh.time().value();
 
+    field.primitiveFieldRef().setSize(mesh.nCells());
     forAll(mesh.cellCentres(), celli)
     {
         field.primitiveFieldRef()[celli] = function(mesh.cellCentres()[celli], t);
@@ -104,7 +107,8 @@ void prescribe
     for (auto& patchField : field.boundaryFieldRef())
     {
         const vectorField centres(patchField.patch().patch().faceCentres());
-        Field<Type> values(patchField.size());
+        patchField.setSize(centres.size());
+        Field<Type> values(centres.size());
         forAll(values, facei)
         {
             values[facei] = function(centres[facei], t);
@@ -258,6 +262,10 @@ struct region
         {
             replace(*mesh);
             changed = true;
+        }
+        if (isDue("reread"))
+        {
+            changed = mesh->readUpdate() >= polyMesh::TOPO_CHANGE;
         }
         if (isDue("points"))
         {
