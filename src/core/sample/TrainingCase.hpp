@@ -58,7 +58,7 @@ struct TrainingCase
     bool meshOfStartTime = true;
 
     //- Points of a checkpoint and of the mesh that is read again may differ by the rounding of
-    //  the points' file: relative to their size
+    //  the points' file: relative to the largest coordinate
     double pointRounding = 0;
 
     bool exactRestart = true;           //!< the solver restarts bit for bit (binary fields)

@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "io/Crc32.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace inSitu
@@ -53,10 +54,16 @@ std::string meshDifference(const StateTree& identity, const TrainingCase& theCas
 
     const std::vector<double> then = identity.get<double>("centres");
     const std::vector<double>& now = mesh.state.geometry->centres;
-    const double length = meanEdgeLength(*mesh.state.graph, *mesh.state.geometry);
+    double size = 0;
+    for (const double coordinate : now)
+    {
+        size = std::max(size, std::abs(coordinate));
+    }
+    // A centre near 0 is a mean of points that are not, and these are rounded
+    const double tolerance = theCase.pointRounding*size
+        + 1e-6*meanEdgeLength(*mesh.state.graph, *mesh.state.geometry);
     for (std::size_t i = 0; i < now.size(); ++i)
     {
-        const double tolerance = 1e-6*length + theCase.pointRounding*std::abs(now[i]);
         if (i >= then.size() || !(std::abs(then[i] - now[i]) <= tolerance))
         {
             return "another mesh: same topology, but other points, first at "
