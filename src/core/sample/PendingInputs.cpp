@@ -171,6 +171,7 @@ std::optional<PendingInputs::Completed> PendingInputs::next
     completed.valueThen = std::move(then.target);
     sample.time = then.time;
     sample.mesh = std::move(then.mesh);
+    sample.mesh.inner = nullptr;
     sample.input = std::move(then.input);
     waiting_.erase(waiting_.begin());
     return completed;

@@ -31,10 +31,6 @@ void forParts(const MeshState& mesh, const Body& body)
     {
         body(mesh.graph.get(), mesh.graph->bytes());
     }
-    if (mesh.inner && mesh.inner != mesh.graph)
-    {
-        body(mesh.inner.get(), mesh.inner->bytes());
-    }
     if (mesh.geometry)
     {
         body(mesh.geometry.get(), mesh.geometry->bytes());

@@ -64,7 +64,7 @@ struct Sample
 {
     std::int64_t id = -1;           //!< counts completed samples from 0
     double time = 0;                //!< of the input, s
-    MeshState mesh;
+    MeshState mesh;                 //!< without inner, which only inputs that wait need
     SlotPool::Handle input;         //!< as in Snapshot
     SlotPool::Handle target;        //!< [nCells, nTargetColumns] of the working precision
     std::vector<double> features;   //!< one value per column that is the same in all rows

@@ -325,6 +325,7 @@ TEST_F(PendingInputsTest, WhatWaitsGoesOnWithTheValuesOnANewMesh)
     MeshState refined;
     const std::vector<std::int32_t> owner{0, 1}, neighbour{1, 2};
     refined.graph = std::make_shared<MeshGraph>(MeshGraph::fromFaces(3, owner, neighbour));
+    refined.inner = std::make_shared<MeshGraph>(*refined.graph);
     SlotPool wideInputs(3*sizeof(float)), wideRaw(6*sizeof(double)), wideTargets(6*sizeof(float));
     const std::vector<double> input{7, 8, 9}, later{17, 18, 19};
     const std::vector<double> target{1, 2, 3, 4, 5, 6}, laterTarget{11, 12, 13, 14, 15, 16};
@@ -348,6 +349,7 @@ TEST_F(PendingInputsTest, WhatWaitsGoesOnWithTheValuesOnANewMesh)
     const auto completed = pending.next(reference, wideTargets);
     ASSERT_TRUE(completed);
     EXPECT_EQ(completed->sample.mesh.graph, refined.graph);
+    EXPECT_EQ(completed->sample.mesh.inner, nullptr);
     EXPECT_EQ(completed->sample.time, 0.25);
     EXPECT_THAT(floats(completed->sample.input, 3), ElementsAre(7, 8, 9));
     EXPECT_THAT(floats(completed->sample.target, 6), ElementsAre(-1, 18, 37, 56, 75, 94));
