@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "io/Checkpoint.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -143,6 +144,30 @@ TEST_F(InSituTrainerTest, StrictWantsTheCheckpointOfTheStartTime)
     EXPECT_NO_THROW(exact->resume({{time(10), folder(10)}}));
     auto later = make(base + "resume: strict\n" + training, host, "later", time(12));
     EXPECT_THROW(later->resume({{time(10), folder(10)}}), IncompatibleState);
+}
+
+
+TEST_F(InSituTrainerTest, APredictionThatIsNotFiniteIsNotShownEvenIfAnotherWasGood)
+{
+    std::string text = base + "horizonTime: 0.15\n" + training;
+    text.replace(text.find("horizon: 2\n"), 11, "");
+    text.replace(text.find("targets: [U, p]"), 15, "targets: [U]");
+    text.replace(text.find("hiddenSize: 12"), 14, "hiddenSize: 12, activation: silu");
+    WaveCase host;
+    auto trainer = make(text, host, "leg");
+    run(*trainer, host, 1, 6);
+    EXPECT_FALSE(trainer->prediction().empty());
+
+    // Finite, but no network gets past it; after a jump in time it meets its target with the input
+    // of step 6, which is sound
+    const auto& fields = host.fields(time(7));
+    std::fill(host.p().begin(), host.p().end(), 3.4e38);
+    trainer->execute(now(7), fields);
+    EXPECT_FALSE(trainer->prediction().empty());
+    run(*trainer, host, 12, 12);
+    EXPECT_TRUE(trainer->prediction().empty());
+    trainer->finish();
+    EXPECT_NE(contents(top + "/leg/metrics.jsonl").find("\"badPrediction\":1"), std::string::npos);
 }
 
 

@@ -255,6 +255,7 @@ void LearningLoop::test(const Completed& completed)
     if (!allFinite(predicted_))
     {
         // Not for the eyes of anything that works on the solver's fields
+        hasPrediction_ = false;
         ++dropped_["badPrediction"];
         return;
     }
