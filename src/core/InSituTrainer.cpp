@@ -110,7 +110,8 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
     if (horizonTime > my.theCase.endTime - my.theCase.startTime)
     {
         my.warn("horizonTime " + numberText(horizonTime) + " is longer than the run, which ends at "
-            + numberText(my.theCase.endTime) + ": no input will have a target, and nothing is learnt");
+            + numberText(my.theCase.endTime)
+            + ": no input will have a target, and nothing is learnt");
     }
 }
 
@@ -227,7 +228,8 @@ std::string InSituTrainer::Impl::announcement() const
         + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
         + "\n    buffer: at most " + std::to_string(limits.capacity) + " samples of "
         + bytesText(loop->stream().bytesPerSample())
-        + (theCase.meshMayChange ? " and their meshes, and at most " : ", and at most ") + bytesText(limits.memory)
+        + (theCase.meshMayChange ? " and their meshes" : "") + ", and at most "
+        + bytesText(limits.memory)
         + (settings.object.buffer.checkpoint
             ? ", also in the two newest checkpoints"
             : ", not in checkpoints");

@@ -156,8 +156,8 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
 
     if (!faults.empty())
     {
-        my.warn("at time " + timeName + ' ' + join(faults, "; ") + ". What was there before is intact;"
-            " tried again at the next write time");
+        my.warn("at time " + timeName + ' ' + join(faults, "; ")
+            + ". What was there before is intact; tried again at the next write time");
     }
 }
 

@@ -36,8 +36,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-//- Cores this process may use: those of its affinity mask, but no more than the quota of its control
-//  groups, rounded up; at least 1
+//- Cores this process may use: those of its affinity mask, but no more than the quota of its
+//  control groups, rounded up; at least 1
 int availableCores();
 
 }

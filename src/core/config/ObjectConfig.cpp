@@ -156,9 +156,9 @@ void ObjectConfig::describe(Schema& schema)
         "samples are stored but not trained on; makes runs depend on timing",
         Range::fraction());
     schema.key("writePrediction", writePrediction,
-        "register per target <field>Predicted, what the network makes of the fields one horizon ago "
-        "before it learns from that pair, and <field>Error, its difference from what came; written "
-        "at write times");
+        "register per target <field>Predicted, what the network makes of the fields one horizon "
+        "ago before it learns from that pair, and <field>Error, its difference from what came; "
+        "written at write times");
     schema.key("trainingFile", trainingFile,
         "YAML file instead of the block `training`, relative to the case");
 }

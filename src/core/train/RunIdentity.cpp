@@ -111,8 +111,9 @@ std::vector<std::string> requireSameRun
     }
 
     std::vector<std::string> faults;
+    const StateTree columns = columnsOf(settings, theCase, mesh);
     for (const ConfigDifference& change
-      : differences(identity.subTree("columns").texts(), columnsOf(settings, theCase, mesh).texts()))
+      : differences(identity.subTree("columns").texts(), columns.texts()))
     {
         faults.push_back("columns of " + change.text());
     }

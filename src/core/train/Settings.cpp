@@ -74,8 +74,8 @@ bool isFixedForever(const std::string& path)
 bool isChangeable(const std::string& path)
 {
     return path != "training.optimizer.type" && isUnder(path, {"reportInterval", "maxFraction",
-        "onError", "onNonFinite", "maxBadSteps", "selfCheck", "training.stepsPerExecute", "training.optimizer",
-        "training.lrScheduler"});
+        "onError", "onNonFinite", "maxBadSteps", "selfCheck", "training.stepsPerExecute",
+        "training.optimizer", "training.lrScheduler"});
 }
 
 }
