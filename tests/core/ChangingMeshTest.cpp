@@ -277,6 +277,17 @@ TEST_F(ChangingMeshTest, AMeshThatOutgrowsTheMemoryIsAWarningAndTrainingGoesOn)
     run(*trainer, host, 11, 20);
     trainer->finish();
     EXPECT_TRUE(CollectingLog::contains(log->infos, "18 samples, 15 training steps"));
+
+    // A restart finds the large mesh, a new run may not begin on it
+    write(*trainer, 20);
+    auto second = make(base + "buffer: {maxMemory: 0.03}\n" + training, host, "second", time(20));
+    EXPECT_TRUE(CollectingLog::contains(log->warnings, "the mesh has grown: buffer.maxMemory"));
+    second->resume({{time(20), folder(20)}});
+    run(*second, host, 21, 22);
+    second->finish();
+    EXPECT_TRUE(CollectingLog::contains(log->infos, "20 samples, 17 training steps"));
+    EXPECT_THAT([&] { make(base + "buffer: {maxMemory: 0.03}\n" + training, host, "new"); },
+        ThrowsMessage<Error>(HasSubstr("raise maxMemory")));
 }
 
 

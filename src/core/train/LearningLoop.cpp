@@ -95,11 +95,13 @@ LearningLoop::LearningLoop
     skill_(fieldOfColumn(theCase.fields, theCase.targets))
 {
     normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
+    // A restart finds the mesh that the run has come to
     const std::string shortage = limitMemory();
-    if (!shortage.empty())
+    if (!shortage.empty() && !(case_.meshMayChange && case_.startTime != 0))
     {
         throw Error(shortage);
     }
+    warnOfShortage(shortage);
 }
 
 
@@ -151,6 +153,17 @@ std::string LearningLoop::limitMemory()
 }
 
 
+// A mesh that has grown must not end a run that has come far
+void LearningLoop::warnOfShortage(const std::string& shortage)
+{
+    if (!shortage.empty() && !isShortOfMemory_)
+    {
+        warn_("the mesh has grown: " + shortage + ". Training goes on with what fits");
+    }
+    isShortOfMemory_ = !shortage.empty();
+}
+
+
 void LearningLoop::setGeometry(const CaseMesh& mesh)
 {
     mesh_ = &mesh;
@@ -172,13 +185,7 @@ void LearningLoop::setTopology
         dropped_["topologyChange"] += lost;
     }
 
-    // A mesh that has grown must not end a run that has come far
-    const std::string shortage = limitMemory();
-    if (!shortage.empty() && !isShortOfMemory_)
-    {
-        warn_("the mesh has grown: " + shortage + ". Training goes on with what fits");
-    }
-    isShortOfMemory_ = !shortage.empty();
+    warnOfShortage(limitMemory());
 }
 
 

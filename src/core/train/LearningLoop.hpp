@@ -33,7 +33,8 @@ public:
     using Warn = std::function<void(const std::string&)>;
 
     //- mesh: of the first execution. count is told of each build of a cache. Throws Error if the
-    //  memory that is allowed holds too few samples.
+    //  memory that is allowed holds too few samples; if a run that had come further may have led to
+    //  this mesh, warns.
     LearningLoop(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh,
         std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn);
 
@@ -92,6 +93,7 @@ private:
     using Completed = PendingInputs::Completed;
 
     std::string limitMemory();
+    void warnOfShortage(const std::string& shortage);
     std::vector<MeshState> knownMeshes() const;
     void learn(const Completed& completed);
     void test(const Completed& completed);
