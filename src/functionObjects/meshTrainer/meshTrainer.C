@@ -275,10 +275,7 @@ void Foam::functionObjects::meshTrainer::begin()
     mirror_->update();
     trainer_->begin(std::move(theCase), mirror_->mesh());
     trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
-    if (pending_)
-    {
-        pending_->keep(*trainer_, mirror_->boundaryPatches());
-    }
+    keepPending();
 }
 
 
@@ -352,6 +349,15 @@ void Foam::functionObjects::meshTrainer::followMesh()
 }
 
 
+void Foam::functionObjects::meshTrainer::keepPending()
+{
+    if (pending_)
+    {
+        pending_->keep(*trainer_, mirror_->boundaryPatches());
+    }
+}
+
+
 void Foam::functionObjects::meshTrainer::checkCaches()
 {
     const label interval = label(trainer_->config().selfCheck);
@@ -392,10 +398,7 @@ void Foam::functionObjects::meshTrainer::train()
     ++nExecutions_;
     checkCaches();
 
-    if (pending_)
-    {
-        pending_->keep(*trainer_, mirror_->boundaryPatches());
-    }
+    keepPending();
     if (scatter_ && !trainer_->prediction().empty())
     {
         scatter_->update(trainer_->prediction());
@@ -420,6 +423,10 @@ void Foam::functionObjects::meshTrainer::store()
         return;
     }
     stored_ = time_.timeIndex();
+
+    // The mesh of this time, also if it has changed since the last execution
+    followMesh();
+    keepPending();
 
     const fileName folder
     (
