@@ -5,7 +5,8 @@
 find_package(Threads REQUIRED)
 
 find_package(OpenFOAM 1912 REQUIRED
-    COMPONENTS OpenFOAM fileFormats surfMesh meshTools finiteVolume dynamicMesh dynamicFvMesh)
+    COMPONENTS OpenFOAM fileFormats surfMesh meshTools finiteVolume fvOptions dynamicMesh
+    dynamicFvMesh)
 find_package(LibTorch 2.1 REQUIRED)
 
 set(HDF5_PREFER_PARALLEL FALSE)
@@ -16,6 +17,8 @@ if(NOT TARGET yaml-cpp::yaml-cpp)
     # The name of before version 0.8
     add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
+
+find_package(LibArchive REQUIRED)
 
 find_package(MPI QUIET COMPONENTS CXX)
 

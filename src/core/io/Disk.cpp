@@ -2,12 +2,14 @@
 #include "io/Disk.hpp"
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -116,6 +118,53 @@ void removeLeftovers(const std::string& path)
 }
 
 
+std::string readFile(const std::string& path)
+{
+    constexpr std::uintmax_t maximumBytes = std::uintmax_t(4) << 30;
+    std::error_code error;
+    if (!fs::exists(path, error))
+    {
+        throw Error('\'' + path + "' does not exist");
+    }
+    if (!fs::is_regular_file(path, error))
+    {
+        throw Error('\'' + path + "' is not a plain file");
+    }
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (!error && size > maximumBytes)
+    {
+        throw Error('\'' + path + "' has " + bytesText(size) + "; at most "
+            + bytesText(maximumBytes) + " are read");
+    }
+
+    std::string bytes(error ? 0 : static_cast<std::size_t>(size), '\0');
+    std::ifstream file(path, std::ios::binary);
+    if (error || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    {
+        failSystem('\'' + path + "' cannot be read");
+    }
+    return bytes;
+}
+
+
+void replaceFile(const std::string& path, std::string_view bytes)
+{
+    const std::string beside = temporaryName(path);
+    const RemoveAtExit cleanup(beside);
+
+    removeLeftovers(path);
+    requireSpace(parentOf(path), bytes.size());
+    std::ofstream file(beside, std::ios::binary);
+    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
+    {
+        throw Error('\'' + beside + "' cannot be written (" + std::strerror(errno)
+            + "); check the folder's permissions and the space on the disk");
+    }
+    file.close();
+    publishFile(path);
+}
+
+
 void publishFile(const std::string& path)
 {
     const std::string temporary = temporaryName(path);
@@ -170,6 +219,19 @@ RemoveAtExit::~RemoveAtExit()
 {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+}
+
+
+const std::string& createdFolder(const std::string& folder)
+{
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    if (fault)
+    {
+        throw Error("cannot create the folder " + folder + ": " + fault.message()
+            + "; it must be possible to write below the case's postProcessing folder");
+    }
+    return folder;
 }
 
 }

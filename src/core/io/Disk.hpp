@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace inSitu
 {
@@ -22,6 +23,13 @@ std::string temporaryName(const std::string& path);
 
 //- Remove what killed processes left at temporary names of path; faults are ignored
 void removeLeftovers(const std::string& path);
+
+//- All bytes of a file. Throws Error: missing, no plain file, larger than 4 GiB, or unreadable.
+std::string readFile(const std::string& path);
+
+//- Write bytes to the file at path: beside, synced and renamed as publishFile does, with the
+//  space asked for before. Throws Error; what was at path stays.
+void replaceFile(const std::string& path, std::string_view bytes);
 
 //- Sync the file at temporaryName(path) and rename it to path: readers see the old file or
 //  the new one. Throws Error; the temporary file is then gone.
@@ -47,5 +55,8 @@ private:
 
     std::string path_;
 };
+
+//- Make a folder, if it is not there, and give its name back. Throws Error.
+const std::string& createdFolder(const std::string& folder);
 
 }

@@ -9,9 +9,6 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace inSitu
@@ -91,24 +88,6 @@ void check(const ArtifactContent& content)
 at::ScalarType precisionOf(const Model& model)
 {
     return model.parameters().front().scalar_type();
-}
-
-
-void replaceFile(const std::string& path, const std::string& bytes)
-{
-    const std::string beside = temporaryName(path);
-    const RemoveAtExit cleanup(beside);
-
-    removeLeftovers(path);
-    requireSpace(parentOf(path), bytes.size());
-    std::ofstream file(beside, std::ios::binary);
-    if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
-    {
-        throw Error("artifact " + beside + " cannot be written (" + std::strerror(errno)
-            + "); check the folder's permissions and the space on the disk");
-    }
-    file.close();
-    publishFile(path);
 }
 
 }

@@ -42,7 +42,10 @@ public:
 
     at::Tensor forward(const GraphBatch& batch) override;
     void train(bool) override {}
+    void freeze() override;
     std::string torchScript() const override;
+
+    const MeshGraphNetSizes& sizes() const { return sizes_; }
 
 private:
 
@@ -51,8 +54,13 @@ private:
     //- One that no autograd graph holds any more
     c10::intrusive_ptr<HeldTape<T>> freeTape();
 
+    //- Keep or use the encoding of the edges, if the model is frozen and this is a prediction
+    typename MeshGraphNetPass<T>::Encoding encodingOf(const GraphBatch& batch);
+
     MeshGraphNetSizes sizes_;
     std::shared_ptr<MeshGraphNetPass<T>> pass_;
+    bool frozen_ = false;
+    GraphBatch encoded_;        // whose edges are kept, held so that addresses are not met again
     std::vector<c10::intrusive_ptr<HeldTape<T>>> tapes_;
 };
 
@@ -66,6 +74,7 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
         std::shared_ptr<MeshGraphNetPass<T>> pass;
         std::shared_ptr<const MeshGraph> graph;
         c10::intrusive_ptr<HeldTape<T>> tape;
+        typename MeshGraphNetPass<T>::Encoding encoding = MeshGraphNetPass<T>::Encoding::fresh;
 
         typename MeshGraphNetPass<T>::Input input(const at::Tensor& nodes,
             const at::Tensor& edges) const
@@ -81,7 +90,8 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
     {
         at::Tensor output = at::empty({nodes.size(0), nodes.size(1), nOutputs}, nodes.options());
         call->pass->forward(parameters.const_data_ptr<T>(), call->input(nodes, edges),
-            call->tape ? &call->tape->tape : nullptr, output.mutable_data_ptr<T>());
+            call->tape ? &call->tape->tape : nullptr, output.mutable_data_ptr<T>(),
+            call->encoding);
         if (call->tape)
         {
             context->save_for_backward({parameters, nodes, edges});
@@ -135,8 +145,37 @@ at::Tensor MeshGraphNet<T>::forward(const GraphBatch& batch)
     {
         call->tape = freeTape();
     }
+    call->encoding = encodingOf(batch);
     return Operator::apply(parameters_.flat(), batch.nodes, batch.edges, call,
         std::int64_t(shape_.nOutputs));
+}
+
+
+template<class T>
+void MeshGraphNet<T>::freeze()
+{
+    frozen_ = true;
+    encoded_ = {};
+}
+
+
+template<class T>
+typename MeshGraphNetPass<T>::Encoding MeshGraphNet<T>::encodingOf(const GraphBatch& batch)
+{
+    using Encoding = typename MeshGraphNetPass<T>::Encoding;
+
+    if (!frozen_ || at::GradMode::is_enabled() || batch.nodes.size(0) != 1)
+    {
+        encoded_ = {};      // the work memory is used otherwise
+        return Encoding::fresh;
+    }
+    if (encoded_.graph == batch.graph && encoded_.edges.is_same(batch.edges))
+    {
+        return Encoding::kept;
+    }
+    encoded_.graph = batch.graph;
+    encoded_.edges = batch.edges;
+    return Encoding::keep;
 }
 
 
@@ -277,6 +316,20 @@ std::unique_ptr<Model> MeshGraphNetOptions::build(const ModelShape& shape, Preci
     return precision == Precision::float64
         ? make<double>(shape, sizes(shape), precision, seed, pool)
         : make<float>(shape, sizes(shape), precision, seed, pool);
+}
+
+
+std::optional<MeshGraphNetSizes> sizesOf(const Model& model)
+{
+    if (const auto* const single = dynamic_cast<const MeshGraphNet<float>*>(&model))
+    {
+        return single->sizes();
+    }
+    if (const auto* const wide = dynamic_cast<const MeshGraphNet<double>*>(&model))
+    {
+        return wide->sizes();
+    }
+    return std::nullopt;
 }
 
 }

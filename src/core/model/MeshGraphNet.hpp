@@ -44,4 +44,7 @@ public:
     MeshGraphNetSizes sizes(const ModelShape& shape) const;
 };
 
+//- Sizes of a model that MeshGraphNetOptions made; nothing for other models
+std::optional<MeshGraphNetSizes> sizesOf(const Model& model);
+
 }

@@ -133,9 +133,12 @@ InputRows<T> MeshGraphNetPass<T>::edgeRows(const Input& input, const T* edges, c
 
 template<class T>
 void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
-    MeshGraphNetTape<T>* tape, T* output)
+    MeshGraphNetTape<T>* tape, T* output, Encoding encoding)
 {
-    pack(parameters);
+    if (encoding != Encoding::kept)
+    {
+        pack(parameters);
+    }
     prepare(input);
 
     const auto start = input.graph->receiverStart();
@@ -164,7 +167,7 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
     {
         aggregates[block] = (tape ? tape->aggregates[block] : aggregates_)
             .resize(nSamples*nodeRows);
-        edges[block] = block == 0 && nSamples > 1
+        edges[block] = block == 0 && (nSamples > 1 || encoding != Encoding::fresh)
             ? (tape ? tape->edges[0] : firstEdges_).resize(edgeRowsSize)
             : (tape ? tape->edges[block] : edges_).resize(nSamples*edgeRowsSize);
     }
@@ -180,13 +183,16 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
     {
         const long begin = chunks_[chunk];
         const long end = chunks_[chunk + 1];
-        ForwardRows<T> edgeEncoding = {};
-        edgeEncoding.in = {input.edges, sizes_.edgeFeatures, nullptr, 0, nullptr, nullptr, 0,
-            nullptr, nullptr};
-        edgeEncoding.output = edges[0];
-        edgeEncoding.ldOutput = ld_;
-        kernels_.forward(edgeEncoder_->view(), edgeEncoding, start[begin], start[end],
-            scratch(thread));
+        if (encoding != Encoding::kept)
+        {
+            ForwardRows<T> edgeEncoding = {};
+            edgeEncoding.in = {input.edges, sizes_.edgeFeatures, nullptr, 0, nullptr, nullptr, 0,
+                nullptr, nullptr};
+            edgeEncoding.output = edges[0];
+            edgeEncoding.ldOutput = ld_;
+            kernels_.forward(edgeEncoder_->view(), edgeEncoding, start[begin], start[end],
+                scratch(thread));
+        }
 
         for (long sample = 0; sample < nSamples; ++sample)
         {

@@ -48,8 +48,18 @@ public:
         const T* edges;
     };
 
-    //- output [samples, nNodes, outputs]. With a tape, it is filled for backward().
-    void forward(const T* parameters, const Input& input, MeshGraphNetTape<T>* tape, T* output);
+    //- What a prediction may keep of the edges' encoding, which does not depend on the nodes
+    enum class Encoding
+    {
+        fresh,      //!< nothing
+        keep,       //!< keep it for calls with the same parameters, graph and edges
+        kept        //!< use what the last call with keep has left
+    };
+
+    //- output [samples, nNodes, outputs]. With a tape, it is filled for backward(). Anything but
+    //  fresh is for one sample without a tape.
+    void forward(const T* parameters, const Input& input, MeshGraphNetTape<T>* tape, T* output,
+        Encoding encoding = Encoding::fresh);
 
     //- From the gradient of the output those of the parameters (flat) and, where not null, of
     //  the input. input, tape and parameters are those of the forward pass.
@@ -98,7 +108,7 @@ private:
     AlignedBuffer<T> terms_;                //!< [2][sender, receiver][samples*nodes, width]
     AlignedBuffer<T> nodes_;                //!< prediction: [2][samples*nodes, width]
     AlignedBuffer<T> edges_;                //!< prediction
-    AlignedBuffer<T> firstEdges_;           //!< prediction of several samples
+    AlignedBuffer<T> firstEdges_;           //!< prediction of several samples, or that keeps them
     AlignedBuffer<T> aggregates_;           //!< prediction, and gradients
     AlignedBuffer<T> nodeGradients_;
     AlignedBuffer<T> edgeGradients_;

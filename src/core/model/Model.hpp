@@ -48,6 +48,10 @@ public:
     //- Training or evaluation mode (dropout)
     virtual void train(bool on) = 0;
 
+    //- The parameters will not change before the next call: predictions may keep what does not
+    //  depend on the nodes. Not called for a model that is trained.
+    virtual void freeze() {}
+
     //- Change the last linear layer so that output c becomes factor[c]*output c + shift[c]
     //  (PopArt, van Hasselt et al. 2016). False if the model cannot: nothing was changed.
     virtual bool rescaleOutput(const std::vector<double>& factor,

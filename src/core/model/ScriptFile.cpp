@@ -2,7 +2,10 @@
 #include "model/ScriptFile.hpp"
 
 #include "base/Error.hpp"
+#include "io/scriptTensors.hpp"
 
+#include <caffe2/serialize/in_memory_adapter.h>
+#include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -11,10 +14,69 @@
 
 namespace inSitu
 {
+namespace
+{
+
+//- The beginning of a message of LibTorch, which may be long, quote a file and begin with a line
+//  break
+std::string oneLine(const std::string& message)
+{
+    constexpr std::size_t most = 400;
+    std::string line;
+    for (const char c : message)
+    {
+        const bool isPlain = c > ' ' && c <= '~';
+        if (isPlain || (!line.empty() && line.back() != ' '))
+        {
+            line += isPlain ? c : ' ';
+        }
+    }
+    return line.empty() ? "no reason given" : line.substr(0, most);
+}
+
+
+void requireWhole(const std::shared_ptr<caffe2::serialize::ReadAdapterInterface>& bytes)
+{
+    caffe2::serialize::PyTorchStreamReader reader(bytes);
+    for (const std::string part : {"data", "constants"})
+    {
+        const auto [pickle, size] = reader.getRecord(part + ".pkl");
+        requireWholeTensors(std::string_view(static_cast<const char*>(pickle.get()), size),
+            part + ".pkl", [&](const std::string& record) { return reader.getRecordSize(part + '/' + record); });
+    }
+}
+
+}
+
 
 std::string pathIn(const std::string& folder, const std::string& filename)
 {
     return (std::filesystem::path(folder)/filename).string();
+}
+
+
+torch::jit::Module moduleOf(const ModelFile& file, torch::jit::ExtraFilesMap& extra)
+{
+    if (file.kind != ModelFile::Kind::torchScript)
+    {
+        throw Error('\'' + file.path + "' is " + ModelFile::nameOf(file.kind)
+            + ", not a TorchScript module");
+    }
+    try
+    {
+        const auto reader = std::make_shared<caffe2::serialize::MemoryReadAdapter>(
+            file.bytes.data(), static_cast<off_t>(file.bytes.size()));
+        requireWhole(reader);
+        return torch::jit::load(reader, at::Device(at::kCPU), extra);
+    }
+    catch (const c10::Error& fault)
+    {
+        throw Error(oneLine(fault.what_without_backtrace()));
+    }
+    catch (const std::exception& fault)
+    {
+        throw Error(oneLine(fault.what()));
+    }
 }
 
 
@@ -27,13 +89,13 @@ torch::jit::Module loadScript(const std::string& filename, const std::string& ke
     }
     try
     {
-        return torch::jit::load(filename, at::kCPU);
+        torch::jit::ExtraFilesMap none;
+        return moduleOf(readModelFile(filename), none);
     }
-    catch (const c10::Error& error)
+    catch (const Error& error)
     {
-        throw Error(key + " \"" + filename + "\" is not a TorchScript file ("
-            + error.what_without_backtrace() + "); save the module with "
-            "torch.jit.script(module).save(...)");
+        throw Error(key + " \"" + filename + "\" is not a TorchScript file, or damaged ("
+            + error.what() + "); save the module with torch.jit.script(module).save(...)");
     }
 }
 

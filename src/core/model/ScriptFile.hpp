@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "io/ModelFile.hpp"
+
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
 
 #include <string>
 
@@ -10,6 +13,10 @@ namespace inSitu
 
 //- filename in folder; an absolute filename stays as it is
 std::string pathIn(const std::string& folder, const std::string& filename);
+
+//- The TorchScript module in a file, on the CPU; extra is filled with the extra files it names.
+//  Throws Error: LibTorch's own word for what is wrong.
+torch::jit::Module moduleOf(const ModelFile& file, torch::jit::ExtraFilesMap& extra);
 
 //- Load a TorchScript module onto the CPU. Throws Error, naming the file and what key it
 //  comes from ("model.filename"), if it is missing or not TorchScript.
