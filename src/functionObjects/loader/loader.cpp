@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// What `libs (inSituFunctionObjects);` opens. OpenFOAM's classes change their layout with its
-// version, scalar and label; a library built for another one crashes far from the cause. So this
-// file names no OpenFOAM type: it asks the running process what it is, and opens
-// libinSituFunctionObjectsImpl.so from its own folder only if that is what the build was for.
+// What `libs (inSituFunctionObjects);` or `libs (inSituFvOptions);` opens. OpenFOAM's classes
+// change their layout with its version, scalar and label; a library built for another one crashes far from
+// the cause. So this file names no OpenFOAM type: it asks the running process what it is, and opens
+// the implementation from its own folder only if that is what the build was for.
 
 #include <dlfcn.h>
 
@@ -14,7 +14,7 @@ namespace
 {
 
 constexpr int builtApi = INSITU_FOAM_API;
-const char* const implementation = "libinSituFunctionObjectsImpl.so";
+const char* const implementation = INSITU_IMPLEMENTATION;
 
 void say(const std::string& text)
 {
@@ -102,7 +102,7 @@ struct Loader
         {
             say
             (
-                reason + "\n    Its function objects are not available in this run.\n"
+                reason + "\n    What it brings is not available in this run.\n"
                 "    Remedy: run inSituFoam's Allwmake in the environment of that program."
             );
             return;
@@ -117,7 +117,7 @@ struct Loader
             say
             (
                 std::string("cannot open the implementation: ") + (error ? error : path.c_str())
-              + "\n    Its function objects are not available in this run.\n"
+              + "\n    What it brings is not available in this run.\n"
                 "    Remedy: run inSituFoam's Allwmake again."
             );
         }
