@@ -93,6 +93,20 @@ void SampleStream::fixReferences(const std::vector<FieldView<Scalar>>& views, co
 }
 
 
+void SampleStream::setReferences(std::vector<double> input, std::vector<double> target)
+{
+    if (input.size() != static_cast<std::size_t>(layout_.input.nColumns)
+     || target.size() != static_cast<std::size_t>(layout_.target.nColumns))
+    {
+        throw Error(std::to_string(input.size()) + " and " + std::to_string(target.size())
+            + " references for " + std::to_string(layout_.input.nColumns) + " input and "
+            + std::to_string(layout_.target.nColumns) + " target columns");
+    }
+    inputReference_ = std::move(input);
+    targetReference_ = std::move(target);
+}
+
+
 template<class Scalar>
 SampleStream::Taken SampleStream::take
 (
@@ -147,6 +161,31 @@ std::optional<PendingInputs::Completed> SampleStream::next()
         sample.features.assign(layout_.features.size(), completed->deltaT);
     }
     return completed;
+}
+
+
+void SampleStream::getPending(std::size_t i, PendingAccess::Pending& pending) const
+{
+    const Snapshot& snapshot = pending_.snapshots()[i];
+    const auto copy = [](const auto* values, std::int64_t nRows, int nColumns,
+        std::vector<double>& result)
+    {
+        result.assign(values, values + nRows*nColumns);
+    };
+
+    pending.timeIndex = snapshot.timeIndex;
+    copy(static_cast<const double*>(snapshot.target.get()), nCells(), layout_.target.nColumns,
+        pending.target);
+    if (layout_.precision == Precision::float64)
+    {
+        copy(static_cast<const double*>(snapshot.input.get()), nRows(), layout_.input.nColumns,
+            pending.input);
+    }
+    else
+    {
+        copy(static_cast<const float*>(snapshot.input.get()), nRows(), layout_.input.nColumns,
+            pending.input);
+    }
 }
 
 

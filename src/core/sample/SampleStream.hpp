@@ -3,6 +3,7 @@
 
 #include "base/Comm.hpp"
 #include "buffer/Gather.hpp"
+#include "sample/PendingAccess.hpp"
 #include "sample/PendingInputs.hpp"
 #include "sample/TrainingCase.hpp"
 
@@ -63,9 +64,17 @@ public:
 
     const MeshState& mesh() const { return mesh_; }
     const std::vector<Snapshot>& pending() const { return pending_.snapshots(); }
+
+    //- Values of one of them; the memory of pending is reused
+    void getPending(std::size_t i, PendingAccess::Pending& pending) const;
+
     const Layout& layout() const { return layout_; }
     std::int64_t nRows() const { return mesh_.graph->nNodes(); }
     std::int64_t nCells() const { return mesh_.graph->nCells(); }
+
+    //- Take these references instead of the means of the first snapshot; sizes as the columns of
+    //  the layout
+    void setReferences(std::vector<double> input, std::vector<double> target);
 
     const std::vector<double>& inputReference() const { return inputReference_; }
 

@@ -76,7 +76,8 @@ std::int64_t BatchAssembler::width() const
 }
 
 
-GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Normaliser& normaliser)
+GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Scaling& scaling,
+    double edgeLength)
 {
     const MeshState& mesh = samples.front().mesh;
     for (const Sample& sample : samples)
@@ -94,7 +95,6 @@ GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Norm
 
     const auto batchSize = static_cast<std::int64_t>(samples.size());
     const std::int64_t nNodes = mesh.graph->nNodes();
-    const Scaling scaling = normaliser.input();
 
     const NodeKey nodeKey{mesh.rows(), mesh.staticFeatures, batchSize};
     const at::Tensor& nodes =
@@ -119,7 +119,7 @@ GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Norm
         }
     }
 
-    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, normaliser.edgeLength()};
+    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, edgeLength};
     return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};
 }
 

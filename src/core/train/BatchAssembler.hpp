@@ -33,9 +33,10 @@ public:
     BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count);
 
     //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns]; edge features
-    //  are divided by the normaliser's edge length. Throws Error if the samples do not share one
+    //  are divided by edgeLength. Throws Error if the samples do not share one
     //  mesh state, or their columns are not those of the trainer.
-    GraphBatch inputs(const std::vector<Sample>& samples, const Normaliser& normaliser);
+    GraphBatch inputs(const std::vector<Sample>& samples, const Scaling& scaling,
+        double edgeLength);
 
     //- [B, nCells, nTargetColumns] (target − shift)/scale
     at::Tensor targets(const std::vector<Sample>& samples, const Scaling& scaling);

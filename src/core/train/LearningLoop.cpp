@@ -92,7 +92,8 @@ LearningLoop::LearningLoop
             profiler_
         )
     ),
-    skill_(fieldOfColumn(theCase.fields, theCase.targets))
+    skill_(fieldOfColumn(theCase.fields, theCase.targets)),
+    targetRange_(stream_.layout().target.nColumns)
 {
     normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
     // A restart finds the mesh that the run has come to
@@ -308,6 +309,8 @@ void LearningLoop::countInScales(const Completed& completed)
     };
     layout.precision == Precision::float32 ? add(0.0f) : add(0.0);
 
+    targetRange_.add(rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns), *comm_);
+
     if (hadScales)
     {
         trainer_->followScales(before, normaliser_.target());
@@ -474,6 +477,7 @@ StateTree LearningLoop::save() const
     state.putTree("replay", replay_.saveState());
     state.putTree("trainer", trainer_->save());
     state.putTree("skill", skill_.save());
+    state.putTree("targetRange", targetRange_.save());
     return state;
 }
 
@@ -520,6 +524,7 @@ std::vector<std::string> LearningLoop::load
     normaliser_.load(state.subTree("normaliser"));
     replay_.load(state.subTree("replay"), replay, knownMeshes());
     skill_.load(state.subTree("skill"));
+    targetRange_.load(state.subTree("targetRange"));
     return notes;
 }
 

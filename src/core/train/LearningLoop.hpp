@@ -8,6 +8,7 @@
 #include "sample/Normaliser.hpp"
 #include "sample/OnlineSkill.hpp"
 #include "sample/ReplayBuffer.hpp"
+#include "sample/RunningRange.hpp"
 #include "sample/SampleStream.hpp"
 #include "sample/TrainingCase.hpp"
 #include "train/Settings.hpp"
@@ -71,6 +72,9 @@ public:
     const Normaliser& normaliser() const { return normaliser_; }
     const TimeBudget& budget() const { return budget_; }
 
+    //- Of the values of the target fields
+    const RunningRange& targetRange() const { return targetRange_; }
+
     //- Training steps that were not finite, since the last one that was
     std::int64_t badSteps() const { return badSteps_; }
 
@@ -117,6 +121,7 @@ private:
     ReplayBuffer replay_;
     std::unique_ptr<Trainer> trainer_;
     OnlineSkill skill_;
+    RunningRange targetRange_;
 
     std::int64_t executions_ = 0;
     std::int64_t badSteps_ = 0;         // in a row

@@ -3,6 +3,7 @@
 
 #include "config/SchemaReader.hpp"
 #include "config/YamlFile.hpp"
+#include "model/MeshGraphNet.hpp"
 
 #include <algorithm>
 
@@ -17,6 +18,21 @@ bool isUnder(const std::string& path, const std::vector<std::string>& prefixes)
     {
         return path == prefix || path.compare(0, prefix.size() + 1, prefix + '.') == 0;
     });
+}
+
+
+//- What stands in the way of `export (mdlus);`; empty: nothing
+std::string complaintAboutExport(const TrainingConfig& training)
+{
+    const auto* const options = dynamic_cast<const MeshGraphNetOptions*>(training.model.get());
+    if (!options)
+    {
+        return "is for meshGraphNet, and training.model is " + training.modelType
+            + "; leave export out: model.pt loads in Python with torch alone";
+    }
+    return options->activation == "leaky_relu"
+      ? "is not for the activation leaky_relu, which has another slope in PhysicsNeMo; choose"
+        " another training.model.activation, or leave export out" : "";
 }
 
 }
@@ -39,6 +55,8 @@ Settings readSettings
 )
 {
     Settings settings;
+    settings.file = block.file;
+    settings.line = block.line;
     Node full = block;
     settings.notes = insertTrainingFile(full, name, caseFolder);
 
@@ -54,6 +72,16 @@ Settings readSettings
             + std::to_string(capacity) + " is smaller than training.batchSize "
             + std::to_string(batchSize) + ", but a batch is drawn from the buffer;"
             " raise the one or lower the other");
+    }
+
+    if (!settings.object.exports.empty())
+    {
+        const std::string complaint = complaintAboutExport(settings.training);
+        if (!complaint.empty())
+        {
+            const Node& entry = *block.find("export");
+            throw ConfigError(entry.file, entry.line, name + ".export (mdlus) " + complaint);
+        }
     }
 
     const Node written = writeConfig(describe);

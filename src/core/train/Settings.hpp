@@ -18,6 +18,10 @@ struct Settings
     ObjectConfig object;
     TrainingConfig training;
 
+    //- Where the block stands
+    std::string file;
+    int line = 0;
+
     //- Every value in force, path → text, and the same as one line of JSON
     std::map<std::string, std::string> values;
     std::string json;

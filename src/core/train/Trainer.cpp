@@ -10,6 +10,7 @@
 #include "train/CellWeights.hpp"
 #include "train/FixedChunks.hpp"
 #include "train/GradientBuffer.hpp"
+#include "train/predictPhysical.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -74,7 +75,8 @@ struct Trainer::Impl
 
     double learningRate() const { return baseRate*schedule->factor(nUpdates); }
 
-    void addNoise(const GraphBatch& batch);
+    void addNoise(const GraphBatch& batch, const at::Tensor& targets,
+        const Normaliser& normaliser);
     Pass pass(const std::vector<Sample>& batch, const Normaliser& normaliser);
     Pass passOnOneMesh(const std::vector<Sample>& samples, double share,
         const Normaliser& normaliser);
@@ -179,11 +181,25 @@ void Trainer::Impl::applySchedule(const TrainingConfig& config)
 }
 
 
-void Trainer::Impl::addNoise(const GraphBatch& batch)
+void Trainer::Impl::addNoise(const GraphBatch& batch, const at::Tensor& targets,
+    const Normaliser& normaliser)
 {
     const std::int64_t nCells = batch.graph->nCells();
     at::Tensor inputs = batch.nodes.narrow(1, 0, nCells).narrow(2, 0, layout.nInputColumns);
-    inputs.add_(at::normal(0.0, layout.noise, inputs.sizes(), noise, inputs.options()));
+    const at::Tensor drawn =
+        at::normal(0.0, layout.noise, inputs.sizes(), noise, inputs.options());
+    inputs.add_(drawn);
+
+    const Scaling input = normaliser.input();
+    const Scaling target = normaliser.target();
+    for (std::size_t c = 0; layout.increment && c < layout.inputOfTarget.size(); ++c)
+    {
+        const int from = layout.inputOfTarget[c];
+        if (from >= 0)
+        {
+            targets.select(2, c).sub_(drawn.select(2, from), input.scale[from]/target.scale[c]);
+        }
+    }
 }
 
 
@@ -221,11 +237,11 @@ Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samp
     at::Tensor targets;
     {
         const ScopedTimer timer(profiler, "assemble");
-        inputs = assembler.inputs(samples, normaliser);
+        inputs = assembler.inputs(samples, normaliser.input(), normaliser.edgeLength());
         targets = assembler.targets(samples, normaliser.target());
         if (layout.noise > 0)
         {
-            addNoise(inputs);
+            addNoise(inputs, targets, normaliser);
         }
     }
 
@@ -304,28 +320,9 @@ Trainer::~Trainer() = default;
 void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction)
 {
     const ScopedTimer timer(impl_->profiler, "predict");
-    const at::NoGradGuard noGradients;
-
-    impl_->model->train(false);
-    const GraphBatch batch = impl_->assembler.inputs({sample}, normaliser);
-    const at::Tensor output = impl_->model->forward(batch).contiguous();
-
-    const Scaling scaling = normaliser.target();
-    const std::int64_t nColumns = impl_->layout.shape.nOutputs;
-    AT_DISPATCH_FLOATING_TYPES(output.scalar_type(), "physical", [&]
-    {
-        const auto* values = output.const_data_ptr<scalar_t>();
-        forChunks(impl_->pool, batch.graph->nCells()*nColumns,
-            [&](std::int64_t first, std::int64_t last, int)
-            {
-                for (std::int64_t i = first; i < last; ++i)
-                {
-                    const auto c = static_cast<std::size_t>(i % nColumns);
-                    prediction[static_cast<std::size_t>(i)] =
-                        static_cast<double>(values[i])*scaling.scale[c] + scaling.shift[c];
-                }
-            });
-    });
+    const GraphBatch batch =
+        impl_->assembler.inputs({sample}, normaliser.input(), normaliser.edgeLength());
+    predictPhysical(*impl_->model, batch, normaliser.target(), impl_->pool, prediction);
 }
 
 

@@ -22,6 +22,10 @@ struct TrainerLayout
     int nFeatures = 0;          //!< per-sample columns behind them; static ones follow
     bool increment = true;
     double noise = 0;           //!< deviation on normalised gathered inputs of cells
+
+    //- For each target column the input column of the same field, -1: none. Increments start from
+    //  the noisy input: its noise is part of what the network has to undo (Pfaff et al. 2021).
+    std::vector<int> inputOfTarget;
     CountBuild countBuild;      //!< told of each build of a cache of the trainer; may be empty
 };
 

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/loopLayout.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace inSitu
 {
+namespace
+{
+
+//- Position of each name among others; -1: not there
+std::vector<int> placesOf(const std::vector<std::string>& names,
+    const std::vector<std::string>& others)
+{
+    std::vector<int> places;
+    for (const std::string& name : names)
+    {
+        const auto place = std::find(others.begin(), others.end(), name);
+        places.push_back(place == others.end() ? -1 : static_cast<int>(place - others.begin()));
+    }
+    return places;
+}
+
+}
+
+
 
 SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& theCase)
 {
@@ -47,6 +67,8 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     layout.shape.nOutputs = stream.layout().target.nColumns;
     layout.increment = settings.increment();
     layout.noise = settings.object.noise;
+    layout.inputOfTarget = placesOf(columnNames(theCase.fields, theCase.targets),
+        columnNames(theCase.fields, theCase.inputs));
     layout.countBuild = std::move(count);
     return layout;
 }

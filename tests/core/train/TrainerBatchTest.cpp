@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 using namespace inSitu;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -164,6 +166,40 @@ TEST(TrainerBatch, NoiseIsOnInputsOfCellsInTrainingOnly)
 }
 
 
+TEST(TrainerBatch, IncrementsUndoTheNoiseOfTheInputThatTheyStartFrom)
+{
+    const Case data;
+    const Normaliser scales = data.normaliser();
+    Seen clean, noisy;
+    TrainerLayout layout = data.layout();
+    TrainerBench cleanBench(probeConfig(clean), layout);
+    cleanBench.trainer.step({data.sample(4)}, scales);
+
+    // Target 0 is the field of input 2, target 1 is no input
+    layout.noise = 0.25;
+    layout.inputOfTarget = {2, -1};
+    TrainerBench noisyBench(probeConfig(noisy), layout);
+    const double loss = noisyBench.trainer.step({data.sample(4)}, scales).loss;
+
+    const at::Tensor noise = noisy.nodes - clean.nodes;
+    const Scaling input = scales.input();
+    const Scaling target = scales.target();
+    double expected = 0;
+    for (std::int64_t i = 0; i < data.nCells(); ++i)
+    {
+        for (int c = 0; c < 2; ++c)
+        {
+            const double undone =
+                c == 0 ? value(noise, 0, i, 2)*input.scale[2]/target.scale[0] : 0;
+            const double wanted =
+                (Case::target(4, i, c) - target.shift[c])/target.scale[c] - undone;
+            expected += std::pow(0.7*(c + 1) - wanted, 2)/(2*data.nCells());
+        }
+    }
+    EXPECT_NEAR(loss, expected, 1e-12*expected);
+}
+
+
 TEST(TrainerBatch, PredictionIsPhysical)
 {
     const Case data;
@@ -312,22 +348,22 @@ TEST(TrainerBatch, TensorsAreReusedOnOneMeshAndMadeAgainOnAnother)
             built.push_back(cache + ' ' + reason);
         });
 
-    const GraphBatch first = assembler.inputs({data.sample(0), data.sample(1)}, scales);
-    const GraphBatch single = assembler.inputs({data.sample(2)}, scales);
-    const GraphBatch second = assembler.inputs({data.sample(3), data.sample(4)}, scales);
+    const GraphBatch first = assembler.inputs({data.sample(0), data.sample(1)}, scales.input(), scales.edgeLength());
+    const GraphBatch single = assembler.inputs({data.sample(2)}, scales.input(), scales.edgeLength());
+    const GraphBatch second = assembler.inputs({data.sample(3), data.sample(4)}, scales.input(), scales.edgeLength());
     EXPECT_EQ(second.nodes.data_ptr(), first.nodes.data_ptr());
     EXPECT_EQ(second.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(single.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_THAT(built,
         ElementsAre("batchNodeFeatures start", "edgeFeatures start", "nodeFeatures start"));
 
-    const GraphBatch moved = assembler.inputs({other.sample(3), other.sample(4)}, scales);
+    const GraphBatch moved = assembler.inputs({other.sample(3), other.sample(4)}, scales.input(), scales.edgeLength());
     EXPECT_NE(moved.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(moved.graph, other.mesh.graph);
     EXPECT_THAT(std::vector<std::string>(built.begin() + 3, built.end()),
         ElementsAre("batchNodeFeatures topology", "edgeFeatures topology"));
 
-    EXPECT_THAT([&] { assembler.inputs({data.sample(0), other.sample(1)}, scales); },
+    EXPECT_THAT([&] { assembler.inputs({data.sample(0), other.sample(1)}, scales.input(), scales.edgeLength()); },
         ThrowsMessage<Error>(HasSubstr("different meshes")));
 }
 
@@ -348,9 +384,9 @@ TEST(TrainerBatch, MotionRefreshesEdgesAloneAndKeepsThoseOfEachSample)
     geometry->centres[3*7] += 0.0625;
     after.mesh.geometry = geometry;
 
-    const at::Tensor still = assembler.inputs({before}, scales).edges.clone();
-    const at::Tensor moved = assembler.inputs({after}, scales).edges.clone();
-    const at::Tensor again = assembler.inputs({before}, scales).edges.clone();
+    const at::Tensor still = assembler.inputs({before}, scales.input(), scales.edgeLength()).edges.clone();
+    const at::Tensor moved = assembler.inputs({after}, scales.input(), scales.edgeLength()).edges.clone();
+    const at::Tensor again = assembler.inputs({before}, scales.input(), scales.edgeLength()).edges.clone();
 
     EXPECT_TRUE(at::equal(still, again));
     EXPECT_FALSE(at::equal(still, moved));
