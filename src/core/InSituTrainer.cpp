@@ -48,6 +48,7 @@ InSituTrainer::InSituTrainer
     impl_->comm = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
+    impl_->initialWeights = impl_->readInitialWeights(impl_->settings);
     for (const std::string& note : impl_->settings.notes)
     {
         impl_->info(note);
@@ -137,28 +138,7 @@ std::int64_t InSituTrainer::pendingTimeIndex(std::size_t i) const
 
 void InSituTrainer::getPending(std::size_t i, Pending& pending) const
 {
-    const SampleStream& stream = impl_->loop->stream();
-    const SampleStream::Layout& layout = stream.layout();
-    const Snapshot& snapshot = stream.pending()[i];
-
-    const auto copy = [](const auto* values, std::int64_t nRows, int nColumns,
-        std::vector<double>& result)
-    {
-        result.assign(values, values + nRows*nColumns);
-    };
-    pending.timeIndex = snapshot.timeIndex;
-    copy(static_cast<const double*>(snapshot.target.get()), stream.nCells(),
-        layout.target.nColumns, pending.target);
-    if (layout.precision == Precision::float64)
-    {
-        copy(static_cast<const double*>(snapshot.input.get()), stream.nRows(),
-            layout.input.nColumns, pending.input);
-    }
-    else
-    {
-        copy(static_cast<const float*>(snapshot.input.get()), stream.nRows(),
-            layout.input.nColumns, pending.input);
-    }
+    impl_->loop->stream().getPending(i, pending);
 }
 
 
@@ -250,6 +230,7 @@ InSituTrainer::Report InSituTrainer::execute
 {
     Impl& my = *impl_;
     my.time = now.time;
+    my.takeInitialWeights();
     my.loop->execute(now, views);
 
     Report report;
@@ -292,6 +273,7 @@ void InSituTrainer::reconfigure(const Node& block)
 
     if (!my.loop)
     {
+        my.initialWeights = my.readInitialWeights(changed);
         my.settings = std::move(changed);
         return;
     }

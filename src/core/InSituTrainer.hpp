@@ -3,9 +3,11 @@
 
 #include "base/Comm.hpp"
 #include "base/LogSink.hpp"
+#include "base/Stamped.hpp"
 #include "config/Node.hpp"
 #include "config/ObjectConfig.hpp"
 #include "io/CheckpointShelf.hpp"
+#include "sample/PendingAccess.hpp"
 #include "sample/TrainingCase.hpp"
 
 #include <functional>
@@ -16,20 +18,23 @@
 namespace inSitu
 {
 
+class Surrogate;
+class ThreadPool;
+
 //- In-situ training attached to one mesh: the only class that the host program constructs.
 //  Snapshot in, report out; LibTorch and HDF5 stay behind it. One thread calls.
 //  Every method may throw Error (see base/Error.hpp).
-class InSituTrainer
+class InSituTrainer final : public PendingAccess
 {
 public:
 
     //- Read and check the whole configuration; nothing of the mesh or the fields is needed.
-    //  hostKeys are entries of the block that belong to the host. A block `trainingFile`
-    //  is read here, relative to caseFolder. Throws ConfigError.
+    //  hostKeys are entries of the block that belong to the host. The files of `trainingFile` and
+    //  `initialWeights` are read here, relative to caseFolder. Throws ConfigError.
     InSituTrainer(const Node& block, const std::string& name, const std::string& caseFolder,
         const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm,
         std::shared_ptr<LogSink> log);
-    ~InSituTrainer();
+    ~InSituTrainer() override;
 
     const ObjectConfig& config() const;
 
@@ -40,21 +45,9 @@ public:
     //- The points have moved since the last call; the graph is the same object
     void setGeometry(CaseMesh mesh);
 
-    //- An input that waits for its target
-    struct Pending
-    {
-        std::int64_t timeIndex = 0;         //!< of its execution: its name
-        std::vector<double> input;          //!< [nRows, nInputColumns] less the references
-        std::vector<double> target;         //!< [nCells, nTargetColumns] as in the fields
-    };
-
-    std::size_t nPending() const;
-
-    //- Time index of the i-th, oldest first
-    std::int64_t pendingTimeIndex(std::size_t i) const;
-
-    //- Its values; the memory of pending is reused
-    void getPending(std::size_t i, Pending& pending) const;
+    std::size_t nPending() const override;
+    std::int64_t pendingTimeIndex(std::size_t i) const override;
+    void getPending(std::size_t i, Pending& pending) const override;
 
     //- The graph has changed. Those of pending() that are given, with their values on the new
     //  mesh, go on waiting if all of them are; otherwise all are dropped and counted.
@@ -98,6 +91,17 @@ public:
     //- Apply a changed block as far as that is possible during a run; says what was applied
     //  and refuses the rest with a warning. An invalid block throws and changes nothing.
     void reconfigure(const Node& block);
+
+    //- Grows whenever weights or scales change; -1 before the first sample, when there is nothing
+    //  to predict with
+    std::int64_t revision() const;
+
+    //- A copy of the network as it is now, with its card and scales: whole, whatever the training
+    //  does next. pool outlives it. Throws Error for a TorchScript network.
+    std::unique_ptr<Surrogate> surrogate(ThreadPool& pool, const CountBuild& count) const;
+
+    //- Bring such a copy up to date: weights, scales and card
+    void update(Surrogate& surrogate) const;
 
     //- Final table, metrics end record. Called from end() or the destructor of the host, once;
     //  touches neither mesh nor fields.

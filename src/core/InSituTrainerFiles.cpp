@@ -3,18 +3,52 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "infer/NetworkSurrogate.hpp"
 #include "io/GraphFile.hpp"
-#include "model/Artifact.hpp"
-#include "train/ModelCard.hpp"
+#include "model/MdlusFile.hpp"
+#include "train/cardOf.hpp"
 #include "train/RunIdentity.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 
 // Checkpoint and artifact
 
 namespace inSitu
 {
+
+std::optional<WeightsFile> InSituTrainer::Impl::readInitialWeights(const Settings& from) const
+{
+    const std::string& entry = from.object.initialWeights;
+    if (entry.empty())
+    {
+        return std::nullopt;
+    }
+    try
+    {
+        return readWeights((std::filesystem::path(caseFolder)/entry).string());
+    }
+    catch (const Error& fault)
+    {
+        throw ConfigError(from.file, from.line, name + ".initialWeights: " + fault.what());
+    }
+}
+
+
+//- Before the first step of a training that did not resume
+void InSituTrainer::Impl::takeInitialWeights()
+{
+    if (!initialWeights)
+    {
+        return;
+    }
+    const WeightsFile file = std::move(*initialWeights);
+    initialWeights.reset();
+    const WeightsMatch match = takeWeights(loop->trainer().model(), file);
+    info("initialWeights " + file.path + ", " + file.kind + match.text());
+}
+
 
 void InSituTrainer::resume(std::vector<CheckpointPlace> places)
 {
@@ -92,6 +126,11 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
             + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
     }
 
+    if (initialWeights)
+    {
+        info("initialWeights " + initialWeights->path + " has no effect: the training resumes");
+        initialWeights.reset();
+    }
     const std::vector<std::string> notes = loop->load(checkpoint.state.subTree("loop"),
         checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
     changes.insert(changes.end(), notes.begin(), notes.end());
@@ -120,6 +159,7 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
 {
     Impl& my = *impl_;
     ScopedTimer timer(my.profiler, "write");
+    my.takeInitialWeights();
 
     std::vector<std::string> faults;
     const auto attempt = [&](const std::string& what, const std::function<void()>& body)
@@ -169,23 +209,83 @@ void InSituTrainer::Impl::writeModel()
         return;
     }
 
+    const SurrogateScales now = scales();
     ArtifactContent content;
-    content.nInputColumns = loop->stream().layout().input.nColumns
-        + static_cast<int>(settings.object.features.size());
-    content.input = loop->normaliser().input();
-    content.target = loop->normaliser().target();
-    content.inputReference = loop->stream().inputReference();
-    content.inputReference.resize(content.nInputColumns, 0.0);
-    content.targetReference = loop->stream().targetReference();
-    content.edgeScales = edgeScales(*mesh.state.geometry, loop->normaliser().edgeLength());
-    content.card = modelCard(name, settings, theCase, mesh,
-        {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()});
+    content.nInputColumns = static_cast<int>(now.input.shift.size());
+    content.input = now.input;
+    content.target = now.target;
+    content.inputReference = now.inputReference;
+    content.inputReference.resize(now.input.shift.size(), 0.0);
+    content.targetReference = now.targetReference;
+    content.edgeScales = edgeScales(*mesh.state.geometry, now.edgeLength);
+    content.card = card().json();
 
     writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
     loop->trainer().visitBest([&](const Model& model)
     {
         writeArtifact(theCase.stableFolder + "/model.pt", model, content);
+        if (!settings.object.exports.empty())
+        {
+            writeMdlus(theCase.stableFolder + "/model.mdlus", model, &content);
+        }
     });
+}
+
+
+ModelCard InSituTrainer::Impl::card() const
+{
+    return cardOf(name, settings, theCase, mesh,
+        {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()},
+        loop->targetRange());
+}
+
+
+SurrogateScales InSituTrainer::Impl::scales() const
+{
+    SurrogateScales scales;
+    scales.input = loop->normaliser().input();
+    scales.target = loop->normaliser().target();
+    scales.inputReference = loop->stream().inputReference();
+    scales.targetReference = loop->stream().targetReference();
+    scales.edgeLength = loop->normaliser().edgeLength();
+    return scales;
+}
+
+
+std::int64_t InSituTrainer::revision() const
+{
+    const Impl& my = *impl_;
+    const std::int64_t nSamples = my.loop ? my.loop->normaliser().nSamples() : 0;
+    return nSamples > 0 ? nSamples + my.loop->trainer().nUpdates() : -1;
+}
+
+
+std::unique_ptr<Surrogate> InSituTrainer::surrogate(ThreadPool& pool, const CountBuild& count) const
+{
+    const Impl& my = *impl_;
+    const ModelCard card = my.card();
+    if (my.settings.training.modelType == "torchscript")
+    {
+        throw Error("the network of trainer " + my.name + " is a TorchScript file, which cannot be"
+            " followed while it is trained; predict from its model.pt");
+    }
+    const ModelShape shape
+    {
+        card.nInputColumns() + static_cast<int>(card.staticColumns.size()),
+        static_cast<int>(card.edgeColumns.size()),
+        card.nTargetColumns()
+    };
+    auto copy = std::make_unique<NetworkSurrogate>(card, my.settings.training.model->build(shape,
+        my.settings.training.arithmetic(), 0, pool), my.scales(), pool, count);
+    update(*copy);
+    return copy;
+}
+
+
+void InSituTrainer::update(Surrogate& surrogate) const
+{
+    dynamic_cast<NetworkSurrogate&>(surrogate).update(impl_->loop->trainer().model(),
+        impl_->scales(), impl_->card());
 }
 
 }

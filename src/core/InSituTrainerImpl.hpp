@@ -3,7 +3,9 @@
 
 #include "InSituTrainer.hpp"
 
+#include "infer/Surrogate.hpp"
 #include "io/TrainingRecord.hpp"
+#include "model/WeightsFile.hpp"
 #include "train/LearningLoop.hpp"
 
 namespace inSitu
@@ -25,6 +27,9 @@ struct InSituTrainer::Impl
     Profiler profiler;
     CacheLedger caches;
 
+    //- What a fresh start begins with; gone once the training has begun
+    std::optional<WeightsFile> initialWeights;
+
     // Made by begin()
     std::unique_ptr<LearningLoop> loop;
     std::unique_ptr<TrainingRecord> record;
@@ -40,7 +45,11 @@ struct InSituTrainer::Impl
     std::string announcement() const;
     bool isOfStartTime(const CheckpointPlace& place) const;
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
+    std::optional<WeightsFile> readInitialWeights(const Settings& from) const;
+    void takeInitialWeights();
     void writeModel();
+    ModelCard card() const;
+    SurrogateScales scales() const;
     void recordBuilds();
 };
 

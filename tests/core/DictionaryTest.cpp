@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/PredictorConfig.hpp"
 #include "config/SchemaReader.hpp"
 #include "train/Settings.hpp"
 
@@ -15,8 +16,6 @@ namespace
 {
 
 const std::string page = INSITU_TOP "/docs/dictionary.md";
-const std::string begin = "<!-- keys: begin -->\n";
-const std::string end = "<!-- keys: end -->\n";
 
 
 std::string contentOf(const std::string& path)
@@ -34,9 +33,18 @@ std::vector<KeyDescription> allKeys()
 }
 
 
-//- With INSITU_UPDATE_DOCS=1 the page is written anew instead of compared
-TEST(Dictionary, IsWhatTheCodeReads)
+std::vector<KeyDescription> predictorKeys()
 {
+    PredictorConfig config;
+    return describeConfig([&](Schema& schema) { config.describe(schema); });
+}
+
+
+//- With INSITU_UPDATE_DOCS=1 the table is written anew instead of compared
+void expectTable(const std::string& name, const std::vector<KeyDescription>& keys)
+{
+    const std::string begin = "<!-- " + name + ": begin -->\n";
+    const std::string end = "<!-- " + name + ": end -->\n";
     const std::string content = contentOf(page);
     const std::size_t first = content.find(begin);
     const std::size_t last = content.find(end);
@@ -44,7 +52,7 @@ TEST(Dictionary, IsWhatTheCodeReads)
     ASSERT_NE(last, std::string::npos);
 
     const std::size_t table = first + begin.size();
-    const std::string expected = markdownTable(allKeys());
+    const std::string expected = markdownTable(keys);
 
     const char* const update = std::getenv("INSITU_UPDATE_DOCS");
     if (update && std::string(update) == "1")
@@ -54,6 +62,34 @@ TEST(Dictionary, IsWhatTheCodeReads)
     }
     EXPECT_EQ(content.substr(table, last - table), expected)
         << "run this test with INSITU_UPDATE_DOCS=1 to write the table anew";
+}
+
+
+TEST(Dictionary, IsWhatTheTrainerReads)
+{
+    expectTable("keys", allKeys());
+}
+
+
+TEST(Dictionary, IsWhatThePredictorReads)
+{
+    expectTable("predictor keys", predictorKeys());
+}
+
+
+TEST(Dictionary, ExplainsEveryKeyOfThePredictor)
+{
+    std::string paths;
+    for (const KeyDescription& key : predictorKeys())
+    {
+        EXPECT_GT(key.meaning.size(), 5u) << key.path;
+        EXPECT_FALSE(key.defaultValue.empty()) << key.path;
+        paths += key.path + '\n';
+    }
+    for (const char* path : {"model", "mode", "closure.onOutlier", "rollout.steps", "onModelChange"})
+    {
+        EXPECT_NE(paths.find(path + std::string("\n")), std::string::npos) << path;
+    }
 }
 
 

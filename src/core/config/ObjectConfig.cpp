@@ -159,6 +159,22 @@ void ObjectConfig::describe(Schema& schema)
         "register per target <field>Predicted, what the network makes of the fields one horizon "
         "ago before it learns from that pair, and <field>Error, its difference from what came; "
         "written at write times");
+    schema.key("initialWeights", initialWeights,
+        "file or checkpoint folder, relative to the case, whose weights a fresh start begins with, "
+        "as far as names and shapes agree; a resumed run keeps its own");
+    schema.key("export", exports,
+        "what is written beside model.pt. mdlus: model.mdlus for PhysicsNeMo, of a meshGraphNet");
+    schema.check([this]() -> std::string
+    {
+        for (const std::string& word : exports)
+        {
+            if (word != "mdlus")
+            {
+                return "export: '" + word + "' is not known; one of: mdlus";
+            }
+        }
+        return exports.size() > 1 ? "export has 'mdlus' twice; write it once" : "";
+    });
     schema.key("trainingFile", trainingFile,
         "YAML file instead of the block `training`, relative to the case");
 }

@@ -64,6 +64,8 @@ struct ObjectConfig
     std::int64_t reportInterval = 20;   //!< executions
     std::optional<double> maxFraction;  //!< share of the wall time that training may take
     bool writePrediction = false;       //!< register <field>Predicted and <field>Error
+    std::string initialWeights;         //!< file or checkpoint to start from; empty: none
+    std::vector<std::string> exports;   //!< further formats of the artifact: mdlus
     std::string trainingFile;           //!< empty: the block `training`; see insertTrainingFile
 
     void describe(Schema& schema);

@@ -3,27 +3,15 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "io/buildsJson.hpp"
+#include "io/Disk.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
 namespace inSitu
 {
 namespace
 {
-
-const std::string& createdFolder(const std::string& folder)
-{
-    std::error_code fault;
-    std::filesystem::create_directories(folder, fault);
-    if (fault)
-    {
-        throw Error("cannot create the folder " + folder + ": " + fault.message()
-            + "; it must be possible to write below the case's postProcessing folder");
-    }
-    return folder;
-}
-
 
 JsonObject byName(const std::vector<std::string>& names, const std::vector<double>& values)
 {
@@ -135,18 +123,8 @@ void TrainingRecord::warning(const std::string& message)
 
 void TrainingRecord::end(const End& end)
 {
-    JsonObject builds, buildSeconds, reasons, seconds, lost;
-    for (const CacheRecord& record : end.caches)
-    {
-        builds.add(record.cache, record.builds);
-        buildSeconds.add(record.cache, record.seconds);
-        JsonObject perReason;
-        for (const CacheRecord::Reason& reason : record.reasons)
-        {
-            perReason.add(reason.name, reason.builds);
-        }
-        reasons.addRaw(record.cache, perReason.text());
-    }
+    JsonObject record, seconds, lost;
+    addBuilds(record.add("event", "end"), end.caches);
     for (const Profiler::Stage& stage : end.stages)
     {
         seconds.add(stage.name, stage.seconds);
@@ -156,11 +134,7 @@ void TrainingRecord::end(const End& end)
         lost.add(reason, static_cast<long long>(count));
     }
 
-    lines_.write(JsonObject()
-        .add("event", "end")
-        .addRaw("builds", builds.text())
-        .addRaw("reasons", reasons.text())
-        .addRaw("buildSeconds", buildSeconds.text())
+    lines_.write(record
         .addRaw("seconds", seconds.text())
         .add("wallSeconds", end.wallSeconds)
         .add("mapped", static_cast<long long>(end.mapped))

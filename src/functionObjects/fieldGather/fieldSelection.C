@@ -189,16 +189,29 @@ wordList select
 Foam::functionObjects::fieldSelection
 Foam::functionObjects::fieldSelection::of
 (
+    const std::vector<inSitu::Pattern>& inputs,
+    const std::vector<inSitu::Pattern>& targets,
+    const inSitu::Node& block,
+    const objectRegistry& registry
+)
+{
+    return
+    {
+        select(inputs, "inputs", block, registry),
+        select(targets, "targets", block, registry)
+    };
+}
+
+
+Foam::functionObjects::fieldSelection
+Foam::functionObjects::fieldSelection::of
+(
     const inSitu::ObjectConfig& config,
     const inSitu::Node& block,
     const objectRegistry& registry
 )
 {
-    fieldSelection result
-    {
-        select(config.inputs, "inputs", block, registry),
-        select(config.targets, "targets", block, registry)
-    };
+    fieldSelection result(of(config.inputs, config.targets, block, registry));
 
     if (config.horizon == 0)
     {

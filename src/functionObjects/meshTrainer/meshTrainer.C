@@ -26,16 +26,11 @@ License
 #include "meshTrainer.H"
 #include "addToRunTimeSelectionTable.H"
 #include "base/Error.hpp"
-#include "cellZoneMask.H"
 #include "foamLog.H"
-#include "foamNode.H"
-#include "foamVersion.H"
-#include "graphBuilder.H"
-#include "guarded.H"
 #include "profiling.H"
 #include "runPaths.H"
 
-#include <cmath>
+#include <algorithm>
 
 // * * * * * * * * * * * * * * Static Data Members * * * * * * * * * * * * * //
 
@@ -54,173 +49,20 @@ namespace functionObjects
 namespace
 {
 
-using namespace Foam;
-using namespace Foam::functionObjects;
-
-// Entries that OpenFOAM reads itself
-const std::vector<std::string> hostKeys
-{
-    "type", "libs", "functionObjectLibs", "enabled", "log", "region", "errors",
-    "timeStart", "timeEnd",
-    "executeControl", "executeInterval", "writeControl", "writeInterval",
-    "outputControl", "outputInterval",
-    "triggerStart", "triggerEnd", "controlMode",
-    "deltaTCoeff", "nStepsToStartTimeChange"
-};
-
-
-bool inMidRun(const Time& runTime)
-{
-    return runTime.timeIndex() > runTime.startTimeIndex();
-}
-
-
-// OpenFOAM turns the FatalError of its own look-up into a warning and goes on without
-// the object: right for a run that has come far, wrong at its start
-const dictionary& withMesh(const Time& runTime, const dictionary& dict)
-{
-    const word region(dict.getOrDefault("region", polyMesh::defaultRegion));
-    if (!runTime.foundObject<fvMesh>(region) && !inMidRun(runTime))
-    {
-        const wordList names(runTime.sortedNames<fvMesh>());
-        FatalIOErrorInFunction(dict)
-            << "region: there is no mesh '" << region << "'; there is "
-            << inSitu::join({names.begin(), names.end()}).c_str()
-            << exit(FatalIOError);
-    }
-    return dict;
-}
-
-
-std::string foamDescription()
-{
-    return
-        "OpenFOAM v" + std::to_string(foamVersion::api)
-      + (sizeof(scalar) == sizeof(double) ? " DP" : " SP")
-      + " Int" + std::to_string(8*sizeof(label));
-}
-
-
-bool isStatic(const polyMesh& mesh)
-{
-    const word& kind = mesh.type();
-    return kind == polyMesh::typeName || kind == fvMesh::typeName || kind == "staticFvMesh";
-}
-
-
-// Meshes that move, but neither add nor remove cells: their names say so. For others
-// the inputs that wait are kept ready for mapping from the start
-bool onlyMoves(const polyMesh& mesh)
-{
-    const word& kind = mesh.type();
-    return isStatic(mesh)
-     || kind.find("Motion") != std::string::npos
-     || kind == "dynamicInkJetFvMesh";
-}
-
-
-// What writing points to a file may change of them, relative to their size
-scalar pointRounding(const Time& runTime)
-{
-    return
-        runTime.writeFormat() == IOstream::BINARY
-      ? 0
-      : std::pow(scalar(10), 1 - scalar(IOstream::defaultPrecision()));
-}
+// All that live: OpenFOAM may wrap its objects, and keeps them to itself
+std::vector<Foam::functionObjects::meshTrainer*> objects;
 
 } // End anonymous namespace
 
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-void Foam::functionObjects::meshTrainer::configure(const dictionary& dict)
-{
-    // A slip of the pen must not end a run that has come far
-    const onFailure policy =
-        madeInMidRun_ ? onFailure::warn : onFailure::endConstruction;
-
-    waiting_ = !guarded(*this, time_, "construction", policy, [&]
-    {
-        block_ = foamNode(dict);
-        trainer_ = std::make_unique<inSitu::InSituTrainer>
-        (
-            block_,
-            name(),
-            time_.globalPath(),
-            hostKeys,
-            std::make_shared<inSitu::SerialComm>(),
-            std::make_shared<foamLog>(*this)
-        );
-    });
-    if (waiting_)
-    {
-        Warning
-            << type().c_str() << ' ' << name()
-            << " does nothing until its entries are right" << nl << endl;
-    }
-}
-
-
-void Foam::functionObjects::meshTrainer::attempt
-(
-    const char* entry,
-    const onFailure policy,
-    const std::function<void()>& body
-)
-{
-    const bool goOn = trainer_->config().onError == "continue";
-
-    bool good = false;
-    try
-    {
-        good = guarded(*this, time_, entry, goOn ? onFailure::warn : policy, body);
-    }
-    catch (const Foam::error&)
-    {
-        // 'errors warn' (v2012) goes on: not with a trainer that broke off midway
-        trainer_.reset();
-        pending_.reset();
-        throw;
-    }
-
-    if (!good)
-    {
-        Warning
-            << type().c_str() << ' ' << name()
-            << " is switched off for the rest of the run (onError continue)"
-            << nl << endl;
-
-        guarded(*this, time_, entry, onFailure::warn, [this]
-        {
-            trainer_.reset();
-            pending_.reset();
-        });
-    }
-}
-
-
 inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
 {
     const inSitu::ObjectConfig& config = trainer_->config();
     const fieldSelection selection(fieldSelection::of(config, block_, mesh_));
 
-    gather_ = std::make_unique<fieldGather>
-    (
-        mesh_,
-        selection,
-        graphBuilder(mesh_, config.graph.boundaryNodes).boundaryPatches()
-    );
-    mirror_ = std::make_unique<meshMirror>
-    (
-        mesh_,
-        config.graph.boundaryNodes,
-        config.cellZone,
-        [this](const labelList& patches) { return gather_->fixedInputs(patches); },
-        [this](const std::string& cache, const std::string& reason, double seconds)
-        {
-            trainer_->countBuild(cache, reason, seconds);
-        }
-    );
+    mirrorMesh(selection);
     if (config.writePrediction)
     {
         scatter_ = std::make_unique<fieldScatter>
@@ -231,11 +73,6 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
             gather_->targets()
         );
     }
-    if (!onlyMoves(mesh_) && config.onTopologyChange == "map")
-    {
-        pending_ = std::make_unique<pendingFields>(mesh_, name());
-    }
-
     inSitu::TrainingCase result;
     result.staticColumns = graphBuilder::staticColumns(gather_->inputNames());
     result.fields = gather_->specs();
@@ -244,8 +81,8 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
     result.versions = {foamDescription()};
     result.outputFolder = runPaths::newRunFolder(mesh_, name());
     result.stableFolder = runPaths::objectFolder(mesh_, name());
-    result.meshMayChange = !isStatic(mesh_);
-    result.pointRounding = result.meshMayChange ? pointRounding(time_) : 0;
+    result.meshMayChange = !meshIsStatic();
+    result.pointRounding = result.meshMayChange ? pointRounding() : 0;
     result.exactRestart = time_.writeFormat() == IOstream::BINARY;
     return result;
 }
@@ -260,7 +97,7 @@ void Foam::functionObjects::meshTrainer::begin()
     theCase.endTime = time_.endTime().value();
     theCase.timeTolerance = runPaths::nameRounding(start);
     theCase.meshOfStartTime =
-        isStatic(mesh_) || time_.timeIndex() == time_.startTimeIndex();
+        meshIsStatic() || time_.timeIndex() == time_.startTimeIndex();
 
     scalar latest = start;
     if (madeInMidRun_)
@@ -272,10 +109,9 @@ void Foam::functionObjects::meshTrainer::begin()
         theCase.timeTolerance = runPaths::nameRounding(theCase.startTime);
     }
 
-    mirror_->update();
     trainer_->begin(std::move(theCase), mirror_->mesh());
     trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
-    keepPending();
+    keepWaitingInputs();
 }
 
 
@@ -284,7 +120,7 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
     const scalar start = time_.startTime().value();
     if
     (
-        isStatic(mesh_)
+        meshIsStatic()
      || madeInMidRun_
      || runPaths::checkpoints(mesh_, name(), start).empty()
     )
@@ -300,71 +136,6 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
     {
         // Fields that come later: the first execution looks for them again
         return false;
-    }
-}
-
-
-void Foam::functionObjects::meshTrainer::followMesh()
-{
-    switch (mirror_->update())
-    {
-        case meshMirror::change::none:
-        {
-            break;
-        }
-        case meshMirror::change::geometry:
-        {
-            trainer_->setGeometry(mirror_->mesh());
-            break;
-        }
-        case meshMirror::change::topology:
-        {
-            const labelList& patches = mirror_->boundaryPatches();
-            gather_->setPatches(patches);
-            trainer_->setTopology
-            (
-                mirror_->mesh(),
-                pending_ && mirror_->mapped()
-              ? pending_->mapped(*trainer_, patches)
-              : std::vector<inSitu::InSituTrainer::Pending>()
-            );
-            if (!mirror_->mapped())
-            {
-                // Fields of the size of another mesh would end the run when OpenFOAM maps
-                // them next
-                pending_.reset();
-                if (scatter_)
-                {
-                    scatter_->forget();
-                }
-            }
-            if (!pending_ && trainer_->config().onTopologyChange == "map")
-            {
-                // Once is a surprise
-                pending_ = std::make_unique<pendingFields>(mesh_, name());
-            }
-            break;
-        }
-    }
-}
-
-
-void Foam::functionObjects::meshTrainer::keepPending()
-{
-    if (pending_)
-    {
-        pending_->keep(*trainer_, mirror_->boundaryPatches());
-    }
-}
-
-
-void Foam::functionObjects::meshTrainer::checkCaches()
-{
-    const label interval = label(trainer_->config().selfCheck);
-    if (interval > 0 && nExecutions_ % interval == 0)
-    {
-        mirror_->check();
-        trainer_->check();
     }
 }
 
@@ -398,7 +169,7 @@ void Foam::functionObjects::meshTrainer::train()
     ++nExecutions_;
     checkCaches();
 
-    keepPending();
+    keepWaitingInputs();
     if (scatter_ && !trainer_->prediction().empty())
     {
         scatter_->update(trainer_->prediction());
@@ -426,7 +197,7 @@ void Foam::functionObjects::meshTrainer::store()
 
     // The mesh of this time, also if it has changed since the last execution
     followMesh();
-    keepPending();
+    keepWaitingInputs();
 
     const fileName folder
     (
@@ -443,6 +214,126 @@ void Foam::functionObjects::meshTrainer::store()
 }
 
 
+// * * * * * * * * * * * * Protected Member Functions  * * * * * * * * * * * //
+
+bool Foam::functionObjects::meshTrainer::hasEngine() const
+{
+    return trainer_ != nullptr;
+}
+
+
+void Foam::functionObjects::meshTrainer::makeEngine()
+{
+    trainer_ = std::make_unique<inSitu::InSituTrainer>
+    (
+        block_,
+        name(),
+        time_.globalPath(),
+        hostKeys(),
+        std::make_shared<inSitu::SerialComm>(),
+        std::make_shared<foamLog>(*this)
+    );
+}
+
+
+void Foam::functionObjects::meshTrainer::dropEngine()
+{
+    trainer_.reset();
+}
+
+
+void Foam::functionObjects::meshTrainer::finishEngine()
+{
+    trainer_->finish();
+}
+
+
+void Foam::functionObjects::meshTrainer::reconfigureEngine
+(
+    const inSitu::Node& block
+)
+{
+    trainer_->reconfigure(block);
+}
+
+
+bool Foam::functionObjects::meshTrainer::goesOnAfterError() const
+{
+    return trainer_->config().onError == "continue";
+}
+
+
+Foam::label Foam::functionObjects::meshTrainer::selfCheckInterval() const
+{
+    return label(trainer_->config().selfCheck);
+}
+
+
+void Foam::functionObjects::meshTrainer::checkEngine()
+{
+    trainer_->check();
+}
+
+
+void Foam::functionObjects::meshTrainer::setGeometry
+(
+    const inSitu::CaseMesh& mesh
+)
+{
+    trainer_->setGeometry(mesh);
+}
+
+
+void Foam::functionObjects::meshTrainer::setTopology
+(
+    const inSitu::CaseMesh& mesh,
+    const std::vector<inSitu::PendingAccess::Pending>& pending
+)
+{
+    trainer_->setTopology(mesh, pending);
+}
+
+
+void Foam::functionObjects::meshTrainer::forgetFields()
+{
+    if (scatter_)
+    {
+        scatter_->forget();
+    }
+}
+
+
+const inSitu::PendingAccess&
+Foam::functionObjects::meshTrainer::waitingInputs() const
+{
+    return *trainer_;
+}
+
+
+void Foam::functionObjects::meshTrainer::countBuild
+(
+    const std::string& cache,
+    const std::string& reason,
+    double seconds
+)
+{
+    trainer_->countBuild(cache, reason, seconds);
+}
+
+
+Foam::functionObjects::inSituObject::meshOptions
+Foam::functionObjects::meshTrainer::optionsOfMesh() const
+{
+    const inSitu::ObjectConfig& config = trainer_->config();
+    return
+    {
+        config.graph.boundaryNodes,
+        config.cellZone,
+        config.onTopologyChange
+    };
+}
+
+
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
 Foam::functionObjects::meshTrainer::meshTrainer
@@ -452,34 +343,22 @@ Foam::functionObjects::meshTrainer::meshTrainer
     const dictionary& dict
 )
 :
-    fvMeshFunctionObject(name, runTime, withMesh(runTime, dict)),
-    rhythm_(runTime, dict),
-    madeInMidRun_(inMidRun(runTime)),
-    waiting_(false),
-    nExecutions_(0),
-    executed_(-1),
+    inSituObject(name, runTime, dict),
     stored_(-1)
 {
     if (postProcess)
     {
         Info<< type() << ' ' << name
             << " trains only inside a running solver: nothing done" << nl << endl;
+        return;
     }
-    else if (Pstream::parRun())
+
+    configure(dict);
+    if (resumesBeforeTheMeshChanges())
     {
-        FatalIOErrorInFunction(dict)
-            << type() << ' ' << name << " in a parallel run is not supported yet;"
-            << " run the solver on one process" << exit(FatalIOError);
+        attempt("construction", onFailure::endConstruction, [this] { begin(); });
     }
-    else
-    {
-        fvMeshFunctionObject::read(dict);
-        configure(dict);
-        if (resumesBeforeTheMeshChanges())
-        {
-            attempt("construction", onFailure::endConstruction, [this] { begin(); });
-        }
-    }
+    objects.push_back(this);
 }
 
 
@@ -487,48 +366,28 @@ Foam::functionObjects::meshTrainer::meshTrainer
 
 Foam::functionObjects::meshTrainer::~meshTrainer()
 {
-    if (trainer_)
-    {
-        guarded(*this, time_, "destructor", onFailure::warn, [this]
-        {
-            const std::unique_ptr<inSitu::InSituTrainer> last(std::move(trainer_));
-            last->finish();
-            pending_.reset();
-        });
-    }
+    const auto end = std::remove(objects.begin(), objects.end(), this);
+    objects.erase(end, objects.end());
+    close();
 }
 
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
-bool Foam::functionObjects::meshTrainer::read(const dictionary& dict)
+const Foam::functionObjects::meshTrainer*
+Foam::functionObjects::meshTrainer::find(const Time& runTime, const word& name)
 {
-    fvMeshFunctionObject::read(dict);
-
-    if (trainer_)
-    {
-        rhythm_.read(dict);
-
-        // A slip of the pen must not end a run that has come this far
-        const bool good = guarded(*this, time_, "read", onFailure::warn, [&]
+    // One that takes the place of another is made before that goes
+    const auto found = std::find_if
+    (
+        objects.rbegin(),
+        objects.rend(),
+        [&](const meshTrainer* object)
         {
-            inSitu::Node block(foamNode(dict));
-            trainer_->reconfigure(block);
-            block_ = std::move(block);
-        });
-        if (!good)
-        {
-            Warning
-                << type().c_str() << ' ' << name()
-                << " keeps the entries that it had" << nl << endl;
+            return &object->time_ == &runTime && object->name() == name;
         }
-    }
-    else if (waiting_)
-    {
-        rhythm_.read(dict);
-        configure(dict);
-    }
-    return true;
+    );
+    return found == objects.rend() ? nullptr : *found;
 }
 
 
@@ -554,16 +413,6 @@ bool Foam::functionObjects::meshTrainer::write()
     if (trainer_)
     {
         attempt("write", onFailure::endRun, [this] { store(); });
-    }
-    return true;
-}
-
-
-bool Foam::functionObjects::meshTrainer::end()
-{
-    if (trainer_)
-    {
-        attempt("end", onFailure::endRun, [this] { trainer_->finish(); });
     }
     return true;
 }

@@ -233,7 +233,7 @@ Foam::functionObjects::pendingFields::~pendingFields()
 
 void Foam::functionObjects::pendingFields::keep
 (
-    const inSitu::InSituTrainer& trainer,
+    const inSitu::PendingAccess& waiting,
     const labelList& patches
 )
 {
@@ -243,58 +243,58 @@ void Foam::functionObjects::pendingFields::keep
         nRows += mesh_.boundary()[patchi].size();
     }
 
-    std::vector<label> waiting;
-    for (std::size_t i = 0; i < trainer.nPending(); ++i)
+    std::vector<label> names;
+    for (std::size_t i = 0; i < waiting.nPending(); ++i)
     {
-        waiting.push_back(label(trainer.pendingTimeIndex(i)));
+        names.push_back(label(waiting.pendingTimeIndex(i)));
     }
     for (label& place : places_)
     {
-        if (std::find(waiting.begin(), waiting.end(), place) == waiting.end())
+        if (std::find(names.begin(), names.end(), place) == names.end())
         {
             place = -1;
         }
     }
 
-    for (std::size_t i = 0; i < waiting.size(); ++i)
+    for (std::size_t i = 0; i < names.size(); ++i)
     {
-        if (placeOf(waiting[i]) < 0)
+        if (placeOf(names[i]) < 0)
         {
-            trainer.getPending(i, values_);
+            waiting.getPending(i, values_);
             nInputs_ = values_.input.size()/nRows;
             nTargets_ = values_.target.size()/mesh_.nCells();
 
             const label place = freePlace();
             store(place, input, values_.input, nInputs_, patches);
             store(place, target, values_.target, nTargets_, labelList());
-            places_[place] = waiting[i];
+            places_[place] = names[i];
         }
     }
 }
 
 
-std::vector<inSitu::InSituTrainer::Pending>
+std::vector<inSitu::PendingAccess::Pending>
 Foam::functionObjects::pendingFields::mapped
 (
-    const inSitu::InSituTrainer& trainer,
+    const inSitu::PendingAccess& waiting,
     const labelList& patches
 )
 {
-    std::vector<label> places(trainer.nPending());
+    std::vector<label> places(waiting.nPending());
     for (std::size_t i = 0; i < places.size(); ++i)
     {
-        places[i] = placeOf(label(trainer.pendingTimeIndex(i)));
+        places[i] = placeOf(label(waiting.pendingTimeIndex(i)));
     }
 
     // The trainer rounds the means of cells that were merged: so must the fields
     std::fill(places_.begin(), places_.end(), -1);
 
-    std::vector<inSitu::InSituTrainer::Pending> result;
-    for (std::size_t i = 0; i < trainer.nPending(); ++i)
+    std::vector<inSitu::PendingAccess::Pending> result;
+    for (std::size_t i = 0; i < waiting.nPending(); ++i)
     {
         result.emplace_back();
-        inSitu::InSituTrainer::Pending& pending = result.back();
-        pending.timeIndex = trainer.pendingTimeIndex(i);
+        inSitu::PendingAccess::Pending& pending = result.back();
+        pending.timeIndex = waiting.pendingTimeIndex(i);
 
         if
         (

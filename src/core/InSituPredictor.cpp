@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituPredictorImpl.hpp"
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "infer/columnLimits.hpp"
+#include "infer/requireCase.hpp"
+
+#include <optional>
+
+namespace inSitu
+{
+
+InSituPredictor::InSituPredictor
+(
+    const Node& block,
+    const std::string& name,
+    const std::string& caseFolder,
+    const std::vector<std::string>& hostKeys,
+    std::shared_ptr<Comm> comm,
+    std::shared_ptr<LogSink> log
+)
+:
+    impl_(std::make_unique<Impl>(block, name, caseFolder, hostKeys))
+{
+    impl_->comm = std::move(comm);
+    impl_->log = std::move(log);
+    if (!impl_->path.empty())
+    {
+        impl_->load();
+    }
+}
+
+
+InSituPredictor::~InSituPredictor() = default;
+
+
+const PredictorConfig& InSituPredictor::config() const
+{
+    return impl_->config;
+}
+
+
+bool InSituPredictor::hasModel() const
+{
+    return impl_->surrogate != nullptr;
+}
+
+
+const ModelCard& InSituPredictor::card() const
+{
+    return impl_->surrogate->card();
+}
+
+
+CountBuild InSituPredictor::Impl::counter()
+{
+    return [this](const std::string& cache, const std::string& reason, double seconds)
+        { caches.count(cache, reason, seconds); };
+}
+
+
+void InSituPredictor::Impl::warn(const std::string& message)
+{
+    log->warning(name + ": " + message);
+    if (record)
+    {
+        record->warning(message);
+    }
+}
+
+
+SampleStream::Layout InSituPredictor::Impl::streamLayout() const
+{
+    const ModelCard& card = surrogate->card();
+    SampleStream::Layout layout;
+    layout.input = RowLayout::of(theCase.fields, theCase.inputs, card.boundaryNodes);
+    layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
+    layout.features = card.features;
+    layout.horizon.steps = static_cast<int>(card.horizon);
+    layout.horizon.seconds = card.horizonTime.value_or(0);
+    layout.increment = card.increment;
+    layout.precision = surrogate->precision();
+    return layout;
+}
+
+
+void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
+{
+    Impl& my = *impl_;
+    my.theCase = std::move(theCase);
+    my.mesh = std::move(mesh);
+    const ModelCard& card = my.surrogate->card();
+    requireCase(card, my.theCase, my.mesh);
+
+    std::vector<std::string> targets;
+    for (const FieldSpec& field : card.targets)
+    {
+        targets.push_back(field.name);
+    }
+    if (my.config.mode == "closure")
+    {
+        if (card.horizon != 0 || card.horizonTime || card.increment)
+        {
+            throw Error("mode closure wants a network of 'target value' with 'horizon 0', which"
+                " maps fields of one time; this one predicts "
+                + std::string(card.increment ? "increments" : "values") + " ahead");
+        }
+        SampleStream::Layout layout = my.streamLayout();
+        layout.target = RowLayout::of(my.theCase.fields, {}, false);
+        my.stream = std::make_unique<SampleStream>(layout, my.mesh.state);
+        my.stream->setReferences(my.surrogate->inputReference(), {});
+        my.closure = std::make_unique<Closure>(card, my.config.closure,
+            columnLimits(my.limits, card.targets));
+        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "closure",
+            "executions", std::vector<std::string>{"minimum", "maximum"}, targets);
+    }
+    else if (my.config.mode == "rollout")
+    {
+        const SampleStream::Layout layout = my.streamLayout();
+        my.rollout = std::make_unique<Rollout>(*my.surrogate, layout.input, layout.target,
+            layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets));
+        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "rollout",
+            "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets);
+    }
+    else
+    {
+        my.comparison = std::make_unique<Comparison>(*my.surrogate, my.streamLayout(), my.mesh,
+            fieldOfColumn(my.theCase.fields, my.theCase.targets));
+        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "comparison",
+            "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets);
+    }
+    my.record->start(my.config.mode, my.config.model, card.json());
+    my.info(my.mesh.text + "\n    model: " + my.config.model + ", "
+        + std::to_string(my.surrogate->nParameters()) + " parameters, "
+        + std::to_string(card.samples) + " samples of training"
+        + "\n    mode: " + my.config.mode + ", "
+        + std::to_string(my.pool.nThreads()) + " threads");
+}
+
+
+bool InSituPredictor::begun() const
+{
+    return impl_->record != nullptr;
+}
+
+
+void InSituPredictor::setGeometry(CaseMesh mesh)
+{
+    Impl& my = *impl_;
+    my.mesh = std::move(mesh);
+    if (my.rollout)
+    {
+        my.rollout->setMesh(my.mesh.state);
+        return;
+    }
+    (my.stream ? *my.stream : my.comparison->stream()).setGeometry(my.mesh.state);
+}
+
+
+void InSituPredictor::setTopology(CaseMesh mesh, const std::vector<Pending>& pending)
+{
+    Impl& my = *impl_;
+    std::vector<PendingInputs::Values> values;
+    if (pending.size() == nPending())
+    {
+        for (const Pending& input : pending)
+        {
+            values.push_back({Span<const double>(input.input), Span<const double>(input.target)});
+        }
+    }
+    my.mesh = std::move(mesh);
+    if (my.rollout)
+    {
+        my.rollout->setMesh(my.mesh.state);
+        return;
+    }
+    SampleStream& stream = my.stream ? *my.stream : my.comparison->stream();
+    const int lost = stream.setTopology(my.mesh.state, values);
+    if (lost > 0)
+    {
+        my.counts["topologyChange"] += lost;
+    }
+    my.counts["mapped"] += static_cast<std::int64_t>(values.size());
+}
+
+
+std::size_t InSituPredictor::nPending() const
+{
+    return impl_->comparison ? impl_->comparison->stream().pending().size() : 0;
+}
+
+
+std::int64_t InSituPredictor::pendingTimeIndex(std::size_t i) const
+{
+    return impl_->comparison->stream().pending()[i].timeIndex;
+}
+
+
+void InSituPredictor::getPending(std::size_t i, Pending& pending) const
+{
+    impl_->comparison->stream().getPending(i, pending);
+}
+
+
+void InSituPredictor::Impl::leaveOut(const NonFinite& fault, const Instant& now)
+{
+    const std::string what = "field " + theCase.fields[fault.field].name
+        + " is not finite, or too large for the network's precision, in "
+        + mesh.placeOfRow(fault.row) + " at time " + numberText(now.time);
+    if (config.onNonFinite == "abort")
+    {
+        throw Error(what + "; 'onNonFinite skip' leaves such times out");
+    }
+    ++counts["nonFinite"];
+    if (config.onNonFinite == "warn")
+    {
+        warn(what + ": nothing is predicted");
+    }
+}
+
+
+//- The first time aloud
+void InSituPredictor::Impl::tellOfNonFinite(std::int64_t number)
+{
+    std::int64_t& told = counts["notFinite"];
+    if (told == 0 && number > 0)
+    {
+        warn("the network gives values that are not finite: they are "
+            + std::string(closure ? "not written" : "left out") + ", and counted");
+    }
+    told = number;
+}
+
+
+template<class Scalar>
+InSituPredictor::Report InSituPredictor::compare
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& views
+)
+{
+    Impl& my = *impl_;
+    my.reloadIfReplaced();
+    const NonFinite fault = [&]
+    {
+        ScopedTimer timer(my.profiler, "predict");
+        return my.comparison->execute(now, views, *my.comm);
+    }();
+    if (fault.field >= 0)
+    {
+        my.leaveOut(fault, now);
+        gap();
+    }
+    my.tellOfNonFinite(my.comparison->nNonFinite());
+
+    my.time = now.time;
+    return ++my.executions % my.config.reportInterval == 0 ? my.reportOfComparison() : Report();
+}
+
+
+//- Over what was compared since the last one
+InSituPredictor::Report InSituPredictor::Impl::reportOfComparison()
+{
+    const PredictionErrors errors = comparison->errors().errors();
+    const std::vector<std::vector<double>> values
+    {
+        errors.rmse, errors.skill, errors.largest, {errors.place.begin(), errors.place.end()}
+    };
+    record->row(time, errors.samples, values);
+    comparison->errors().reset();
+    return {true, record->text(errors.samples, values)};
+}
+
+
+template<class Scalar>
+InSituPredictor::Report InSituPredictor::close
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& views,
+    Span<const double> previous
+)
+{
+    Impl& my = *impl_;
+    my.reloadIfReplaced();
+    my.closed.clear();
+    ScopedTimer timer(my.profiler, "predict");
+
+    const SampleStream::Taken taken = my.stream->take(now, views, *my.comm);
+    if (taken.fault.field >= 0)
+    {
+        my.leaveOut(taken.fault, now);
+        return {};
+    }
+    const std::optional<PendingInputs::Completed> completed = my.stream->next();
+    std::vector<double> values(previous.size());
+    my.surrogate->predict(completed->sample, Span<double>(values));
+    my.closure->apply(Span<double>(values), previous);
+    my.closed = std::move(values);
+    my.counts["outliers"] = my.closure->nOutliers();
+    my.tellOfNonFinite(my.closure->nNonFinite());
+
+    Report report;
+    if (++my.executions % my.config.reportInterval == 0)
+    {
+        const std::vector<std::vector<double>> range =
+            rangeByField(my.closed, my.surrogate->card().targets, *my.comm);
+        my.record->row(now.time, my.executions, range);
+        report.due = true;
+        report.text = my.record->text(my.executions, range) + "\n    outliers = "
+            + std::to_string(my.closure->nOutliers()) + ", not finite = "
+            + std::to_string(my.closure->nNonFinite());
+    }
+    return report;
+}
+
+
+Rollout& InSituPredictor::rollout()
+{
+    return *impl_->rollout;
+}
+
+
+InSituPredictor::Report InSituPredictor::note(const Instant& now, const RolloutErrors& errors)
+{
+    Impl& my = *impl_;
+    const std::vector<std::vector<double>> values
+        {errors.rmse, errors.relative, errors.persistence};
+    my.record->row(now.time, errors.step, values);
+    ++my.executions;
+
+    Report report;
+    report.due = errors.step % my.config.reportInterval == 0;
+    report.text = my.record->text(errors.step, values);
+    return report;
+}
+
+
+Span<const double> InSituPredictor::prediction() const
+{
+    return impl_->comparison ? impl_->comparison->prediction() : Span<const double>(impl_->closed);
+}
+
+
+void InSituPredictor::gap()
+{
+    if (impl_->rollout && impl_->rollout->begun())
+    {
+        impl_->warn("executions were left out: the rollout starts again from the solver");
+        impl_->rollout->reset();
+    }
+    if (impl_->comparison)
+    {
+        const int lost = impl_->comparison->stream().drop();
+        if (lost > 0)
+        {
+            impl_->counts["gap"] += lost;
+        }
+    }
+}
+
+
+void InSituPredictor::check() const
+{
+    const std::string text = impl_->surrogate->firstStaleEntry();
+    if (!text.empty())
+    {
+        throw Error("selfCheck: a cache is stale: " + text);
+    }
+}
+
+
+void InSituPredictor::countBuild(const std::string& cache, const std::string& reason,
+    double seconds)
+{
+    impl_->caches.count(cache, reason, seconds);
+}
+
+
+void InSituPredictor::finish()
+{
+    Impl& my = *impl_;
+    if (!my.record || my.finished)
+    {
+        return;
+    }
+    my.finished = true;
+    if (my.comparison && my.comparison->errors().errors().samples > 0)
+    {
+        my.info("the rest since the last report\n" + my.reportOfComparison().text);
+    }
+    const double wall = std::chrono::duration<double>(
+        std::chrono::steady_clock::now() - my.start).count();
+    const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
+    my.record->end(stages, wall, my.caches.records(), my.counts);
+    my.info(std::to_string(my.executions) + " executions\n"
+        + summaryTable(stages, wall, my.caches.records()));
+}
+
+
+#define INSITU_PREDICTOR_OF(Scalar)                                                                \
+    template InSituPredictor::Report InSituPredictor::compare(const Instant&,                      \
+        const std::vector<FieldView<Scalar>>&);                                                    \
+    template InSituPredictor::Report InSituPredictor::close(const Instant&,                        \
+        const std::vector<FieldView<Scalar>>&, Span<const double>);
+
+INSITU_PREDICTOR_OF(float)
+INSITU_PREDICTOR_OF(double)
+
+#undef INSITU_PREDICTOR_OF
+
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "base/LogSink.hpp"
+#include "config/Node.hpp"
+#include "config/PredictorConfig.hpp"
+#include "infer/Rollout.hpp"
+#include "io/ModelCard.hpp"
+#include "sample/PendingAccess.hpp"
+#include "sample/TrainingCase.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+class InSituTrainer;
+
+//- In-situ prediction attached to one mesh: fields in, predicted fields out. LibTorch stays behind
+//  it. One thread calls. Every method may throw Error (see base/Error.hpp).
+class InSituPredictor final : public PendingAccess
+{
+public:
+
+    //- Read and check the configuration, and load the model unless it is that of a trainer; nothing
+    //  of the mesh or the fields is needed. hostKeys are entries of the block that belong to the
+    //  host. File names are relative to caseFolder. Throws ConfigError.
+    InSituPredictor(const Node& block, const std::string& name, const std::string& caseFolder,
+        const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm,
+        std::shared_ptr<LogSink> log);
+    ~InSituPredictor() override;
+
+    const PredictorConfig& config() const;
+
+    //- False: the trainer has not been followed yet
+    bool hasModel() const;
+    const ModelCard& card() const;
+
+    //- Take the network of a trainer, or its newer weights. The copy is whole whatever the trainer
+    //  does next. No effect before its first sample. Throws Error for a network that cannot be
+    //  copied (TorchScript).
+    void follow(const InSituTrainer& trainer);
+
+    //- The first execution: the case is known now. theCase.fields are those of the card, with what
+    //  the case knows of them; staticColumns and the mesh are checked against the card. Throws
+    //  Error that names every difference.
+    void begin(TrainingCase theCase, CaseMesh mesh);
+    bool begun() const;
+
+    void setGeometry(CaseMesh mesh);
+
+    //- As InSituTrainer::setTopology()
+    void setTopology(CaseMesh mesh, const std::vector<Pending>& pending);
+
+    std::size_t nPending() const override;
+    std::int64_t pendingTimeIndex(std::size_t i) const override;
+    void getPending(std::size_t i, Pending& pending) const override;
+
+    struct Report
+    {
+        bool due = false;
+        std::string text;
+    };
+
+    //- Mode compare: take the fields (collective)
+    template<class Scalar>
+    Report compare(const Instant& now, const std::vector<FieldView<Scalar>>& views);
+
+    //- Mode closure: what is to be written into the target fields, given their present values
+    //  [nCells, columns]. Views of the inputs, in the order of theCase.fields (collective).
+    template<class Scalar>
+    Report close(const Instant& now, const std::vector<FieldView<Scalar>>& views,
+        Span<const double> previous);
+
+    //- Mode rollout: its steps; valid from begin() on
+    Rollout& rollout();
+
+    //- Mode rollout: note how far it is from the solver after a step
+    Report note(const Instant& now, const RolloutErrors& errors);
+
+    //- Whole values of the targets made by the last call [nCells, columns]; may be empty
+    Span<const double> prediction() const;
+
+    //- Apply a changed block as far as that is possible during a run: all but model, mode,
+    //  nThreads, onTopologyChange and writePrediction, which are refused with a warning. An
+    //  invalid block throws and changes nothing.
+    void reconfigure(const Node& block);
+
+    //- Executions were left out
+    void gap();
+
+    //- As InSituTrainer::check()
+    void check() const;
+
+    //- Final table and record; once
+    void finish();
+
+    void countBuild(const std::string& cache, const std::string& reason, double seconds);
+
+private:
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituPredictorImpl.hpp"
+
+#include "InSituTrainer.hpp"
+#include "base/Error.hpp"
+#include "config/SchemaReader.hpp"
+#include "infer/columnLimits.hpp"
+#include "infer/requireCase.hpp"
+
+#include <filesystem>
+
+// Entries and model, and what follows when they change
+
+namespace inSitu
+{
+namespace
+{
+
+//- Take the entry `limits` out of a block: its keys are names of fields
+Node takeLimits(Node& block)
+{
+    return block.find("limits") ? block.take("limits") : Node::block(block.file, block.line);
+}
+
+
+PredictorConfig readEntries(const Node& block, const std::string& name,
+    const std::vector<std::string>& hostKeys, Node& limits)
+{
+    Node rest = block;
+    limits = takeLimits(rest);
+    PredictorConfig config;
+    readConfig(rest, name, [&](Schema& schema) { config.describe(schema); }, hostKeys);
+    return config;
+}
+
+
+std::string pathOf(const PredictorConfig& config, const std::string& caseFolder)
+{
+    return config.trainer().empty()
+      ? (std::filesystem::path(caseFolder)/config.model).string() : std::string();
+}
+
+}
+
+
+InSituPredictor::Impl::Impl
+(
+    const Node& block,
+    const std::string& theName,
+    const std::string& caseFolder,
+    const std::vector<std::string>& theHostKeys
+)
+:
+    name(theName),
+    hostKeys(theHostKeys),
+    config(readEntries(block, theName, hostKeys, limits)),
+    path(pathOf(config, caseFolder)),
+    pool(config.nThreads > 0 ? static_cast<int>(config.nThreads) : availableCores()),
+    start(std::chrono::steady_clock::now())
+{}
+
+
+void InSituPredictor::Impl::load()
+{
+    // Taken first: a file that takes the place of this one meanwhile is noticed later
+    file = FileIdentity::of(path);
+    surrogate = loadSurrogate(path, pool, counter());
+    columnLimits(limits, surrogate->card().targets);
+}
+
+
+//- A file that another process has put in the place of the one that was read
+void InSituPredictor::Impl::reloadIfReplaced()
+{
+    const FileIdentity now = FileIdentity::of(path);
+    if (!now.exists() || now == file)
+    {
+        return;
+    }
+    file = now;
+    if (config.onModelChange == "keep")
+    {
+        warn("model \"" + path + "\" was replaced; the network that was read first stays"
+            " (onModelChange keep)");
+        return;
+    }
+
+    std::unique_ptr<Surrogate> next = loadSurrogate(path, pool, counter());
+    requireSameColumns(surrogate->card(), next->card(), path);
+    if (comparison)
+    {
+        comparison->replace(*next);
+    }
+    if (stream)
+    {
+        stream->setReferences(next->inputReference(), {});
+    }
+    if (closure)
+    {
+        closure->setRange(next->card());
+    }
+    surrogate = std::move(next);
+    info("model \"" + path + "\" was replaced and is read again");
+}
+
+
+void InSituPredictor::follow(const InSituTrainer& trainer)
+{
+    Impl& my = *impl_;
+    const std::int64_t revision = trainer.revision();
+    if (revision < 0 || revision == my.followed)
+    {
+        return;
+    }
+    if (my.surrogate)
+    {
+        trainer.update(*my.surrogate);
+        if (my.closure)
+        {
+            my.closure->setRange(my.surrogate->card());
+        }
+    }
+    else
+    {
+        my.surrogate = trainer.surrogate(my.pool, my.counter());
+    }
+    my.followed = revision;
+}
+
+
+void InSituPredictor::reconfigure(const Node& block)
+{
+    Impl& my = *impl_;
+    Node limits;
+    PredictorConfig changed = readEntries(block, my.name, my.hostKeys, limits);
+    if (my.surrogate)
+    {
+        columnLimits(limits, my.surrogate->card().targets);
+    }
+
+    std::vector<std::string> refused;
+    const auto keep = [&](const char* name, auto& now, const auto& before)
+    {
+        if (now != before)
+        {
+            refused.emplace_back(name);
+            now = before;
+        }
+    };
+    keep("model", changed.model, my.config.model);
+    keep("mode", changed.mode, my.config.mode);
+    keep("nThreads", changed.nThreads, my.config.nThreads);
+    keep("onTopologyChange", changed.onTopologyChange, my.config.onTopologyChange);
+    keep("writePrediction", changed.writePrediction, my.config.writePrediction);
+    if (!refused.empty())
+    {
+        my.warn("left as it was, since it cannot change during a run: " + join(refused)
+            + ". It takes a restart");
+    }
+    my.config = std::move(changed);
+    my.limits = std::move(limits);
+    if (my.closure)
+    {
+        my.closure->reconfigure(my.config.closure,
+            columnLimits(my.limits, my.surrogate->card().targets));
+    }
+}
+
+}

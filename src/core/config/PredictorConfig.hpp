@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/Schema.hpp"
+
+namespace inSitu
+{
+
+//- What a closure may write into the solver's fields
+struct ClosureConfig
+{
+    double relax = 1;                   //!< share of the new value
+    std::string onOutlier = "clip";     //!< keep | clip | solver | abort
+    double margin = 0.1;                //!< of the training range, on either side
+
+    void describe(Schema& schema);
+};
+
+
+//- How far a rollout goes
+struct RolloutConfig
+{
+    std::int64_t steps = 0;             //!< then it starts again from the solver; 0: never
+
+    void describe(Schema& schema);
+};
+
+
+//- The entries of a meshPredictor
+struct PredictorConfig
+{
+    std::string model;                  //!< file, or "trainer <name>"
+    std::string mode = "compare";       //!< compare | rollout | closure
+    ClosureConfig closure;
+    RolloutConfig rollout;
+    bool writePrediction = true;        //!< register <field>Predicted and <field>Error
+    std::string onModelChange = "reload";   //!< reload | keep
+    std::int64_t nThreads = 0;
+    std::string onError = "abort";      //!< abort | continue
+    std::string onNonFinite = "abort";  //!< abort | skip | warn
+    std::string onTopologyChange = "map";   //!< map | drop
+    std::int64_t selfCheck = 0;
+    std::int64_t reportInterval = 20;   //!< executions
+
+    //- Name of the meshTrainer in the same run; empty: model is a file
+    std::string trainer() const;
+
+    void describe(Schema& schema);
+};
+
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "infer/ErrorMeasure.hpp"
+#include "infer/Surrogate.hpp"
+#include "sample/SampleStream.hpp"
+#include "sample/TrainingCase.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace inSitu
+{
+
+//- Predicts each new state from the one a horizon ago
+class Comparison
+{
+public:
+
+    Comparison(Surrogate& surrogate, const SampleStream::Layout& layout, const CaseMesh& mesh,
+        std::vector<int> fieldOfColumn);
+
+    //- One execution (collective). The fault of SampleStream::take(), if any: then what waits is
+    //  to be dropped by the caller.
+    template<class Scalar>
+    NonFinite execute(const Instant& now, const std::vector<FieldView<Scalar>>& views,
+        const Comm& comm);
+
+    //- Whole values for the last execution [nCells, nColumns]; empty if nothing was due
+    Span<const double> prediction() const;
+
+    //- Go on with another surrogate of the same columns
+    void replace(Surrogate& surrogate);
+
+    SampleStream& stream() { return stream_; }
+    const SampleStream& stream() const { return stream_; }
+    ErrorMeasure& errors() { return errors_; }
+
+    //- Predictions with a value that is not finite: they count nowhere else
+    std::int64_t nNonFinite() const { return nNonFinite_; }
+
+private:
+
+    void compare(const PendingInputs::Completed& completed, const Comm& comm);
+
+    Surrogate* surrogate_;
+    SampleStream stream_;
+    ErrorMeasure errors_;
+    std::vector<double> predicted_;
+    bool hasPrediction_ = false;
+    std::int64_t nNonFinite_ = 0;
+};
+
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "infer/NetworkSurrogate.hpp"
+
+#include "base/Error.hpp"
+#include "train/predictPhysical.hpp"
+
+#include <ATen/ATen.h>
+
+namespace inSitu
+{
+namespace
+{
+
+BatchAssembler::Layout layoutOf(const ModelCard& card, const Model& network)
+{
+    BatchAssembler::Layout layout;
+    layout.nFeatures = static_cast<int>(card.features.size());
+    layout.nInputColumns = card.nInputColumns() - layout.nFeatures;
+    layout.nStaticColumns = static_cast<int>(card.staticColumns.size());
+    layout.nTargetColumns = card.nTargetColumns();
+    layout.precision = network.parameters().front().scalar_type() == at::kDouble
+      ? Precision::float64 : Precision::float32;
+    return layout;
+}
+
+
+void requireFits(const SurrogateScales& scales, const BatchAssembler::Layout& layout)
+{
+    const auto require = [](const std::vector<double>& values, int size, const char* what)
+    {
+        if (values.size() != static_cast<std::size_t>(size))
+        {
+            throw Error("the model has " + std::to_string(values.size()) + " entries of its "
+                + what + ", its card " + std::to_string(size) + " columns");
+        }
+    };
+    require(scales.input.shift, layout.nInputColumns + layout.nFeatures, "input shift");
+    require(scales.input.scale, layout.nInputColumns + layout.nFeatures, "input scale");
+    require(scales.inputReference, layout.nInputColumns, "input reference");
+    require(scales.target.shift, layout.nTargetColumns, "target shift");
+    require(scales.target.scale, layout.nTargetColumns, "target scale");
+    require(scales.targetReference, layout.nTargetColumns, "target reference");
+}
+
+}
+
+
+NetworkSurrogate::NetworkSurrogate
+(
+    ModelCard card,
+    std::unique_ptr<Model> network,
+    SurrogateScales scales,
+    ThreadPool& pool,
+    const CountBuild& count
+)
+:
+    Surrogate(card, scales.inputReference, layoutOf(card, *network).precision),
+    network_(std::move(network)),
+    scales_(std::move(scales)),
+    pool_(pool),
+    assembler_(layoutOf(card, *network_), pool, count)
+{
+    requireFits(scales_, layoutOf(card, *network_));
+    network_->freeze();
+}
+
+
+void NetworkSurrogate::predict(const Sample& sample, Span<double> prediction)
+{
+    const GraphBatch batch = assembler_.inputs({sample}, scales_.input, scales_.edgeLength);
+    predictPhysical(*network_, batch, scales_.target, pool_, prediction);
+
+    const std::size_t nColumns = scales_.targetReference.size();
+    for (std::size_t i = 0; i < prediction.size(); ++i)
+    {
+        prediction[i] += scales_.targetReference[i % nColumns];
+    }
+}
+
+
+void NetworkSurrogate::update(const Model& network, SurrogateScales scales, ModelCard card)
+{
+    const at::NoGradGuard noGradients;
+    const auto from = network.namedTensors();
+    const auto to = network_->namedTensors();
+    for (std::size_t i = 0; i < to.size(); ++i)
+    {
+        at::Tensor(to[i].second).copy_(from.at(i).second);
+    }
+    scales_ = std::move(scales);
+    setCard(std::move(card));
+    network_->freeze();
+}
+
+
+std::unique_ptr<Surrogate> makeSurrogate
+(
+    ModelCard card,
+    std::unique_ptr<Model> network,
+    SurrogateScales scales,
+    ThreadPool& pool,
+    const CountBuild& count
+)
+{
+    return std::make_unique<NetworkSurrogate>(std::move(card), std::move(network),
+        std::move(scales), pool, count);
+}
+
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "infer/Surrogate.hpp"
+#include "model/Model.hpp"
+#include "train/BatchAssembler.hpp"
+
+namespace inSitu
+{
+
+//- A network of ours on our kernels: computes as the trainer does, bit for bit
+class NetworkSurrogate final : public Surrogate
+{
+public:
+
+    NetworkSurrogate(ModelCard card, std::unique_ptr<Model> network, SurrogateScales scales,
+        ThreadPool& pool, const CountBuild& count);
+
+    std::int64_t nParameters() const override { return network_->nParameters(); }
+    void predict(const Sample& sample, Span<double> prediction) override;
+    std::string firstStaleEntry() const override { return assembler_.firstStaleEntry(); }
+
+    //- Take over weights, scales and card of the same network further on in its training
+    void update(const Model& network, SurrogateScales scales, ModelCard card);
+
+private:
+
+    std::unique_ptr<Model> network_;
+    SurrogateScales scales_;
+    ThreadPool& pool_;
+    BatchAssembler assembler_;
+};
+
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "buffer/Gather.hpp"
+#include "infer/Surrogate.hpp"
+#include "sample/PendingInputs.hpp"
+#include "sample/TrainingCase.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace inSitu
+{
+
+//- How far a rollout is from the solver
+struct RolloutErrors
+{
+    std::int64_t step = 0;
+    std::vector<double> rmse;               //!< per target field, in its unit
+    std::vector<double> relative;           //!< L2 norm of the error over that of the field
+    std::vector<double> persistence;        //!< the same for the state that the rollout began from
+};
+
+
+//- A network that feeds on itself. The host keeps the fields of the rollout, with their boundary
+//  values, and hands them in; this class steps, and measures.
+class Rollout
+{
+public:
+
+    //- Layouts of the views that come in: input columns, and target columns of the cells
+    Rollout(Surrogate& surrogate, RowLayout input, RowLayout target, Horizon horizon,
+        const MeshState& mesh, std::vector<int> fieldOfColumn);
+
+    //- Start from these fields (collective)
+    template<class Scalar>
+    void begin(const std::vector<FieldView<Scalar>>& start);
+
+    //- Go on from step with what it began from
+    template<class Scalar>
+    void resume(std::int64_t step, const std::vector<FieldView<Scalar>>& start);
+
+    bool begun() const { return !start_.empty(); }
+
+    //- Take the fields of the rollout as the next input
+    template<class Scalar>
+    void feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields);
+
+    //- An input is there
+    bool fed() const { return input_ != nullptr; }
+
+    //- Count an execution. True: the horizon is over, advance() is due.
+    bool tick(const Instant& now);
+
+    //- Executions since the last input, and when that was: what a restart needs besides fields
+    std::int64_t waited() const { return waited_; }
+    double inputTime() const { return inputTime_; }
+    void setWaited(std::int64_t executions, double inputTime);
+
+    //- Whole values of the target fields, one horizon after the input [nCells, nColumns]; the input
+    //  is used up. Throws Error for a value that is not finite: the rollout has diverged.
+    Span<const double> advance(const Instant& now);
+
+    //- Against the solver's fields now (collective)
+    template<class Scalar>
+    RolloutErrors compare(const std::vector<FieldView<Scalar>>& solver, const Comm& comm) const;
+
+    std::int64_t step() const { return step_; }
+
+    //- The mesh has moved, or changed: the input is taken again, from fields that lie on it
+    void setMesh(const MeshState& mesh);
+
+    //- Back to before begin()
+    void reset();
+
+private:
+
+    template<class Scalar>
+    std::vector<double> valuesOf(const std::vector<FieldView<Scalar>>& fields) const;
+
+    Surrogate& surrogate_;
+    RowLayout inputLayout_;
+    RowLayout targetLayout_;
+    Horizon horizon_;
+    MeshState mesh_;
+    std::vector<int> fieldOfColumn_;
+
+    std::vector<double> start_;
+    std::vector<double> state_;         // of the targets at the input's time, then at the new one
+    SlotPool::Handle input_;
+    MeshState inputMesh_;
+    double inputTime_ = 0;
+    std::int64_t waited_ = 0;
+    std::int64_t step_ = 0;
+};
+
+}

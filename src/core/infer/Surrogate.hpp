@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Precision.hpp"
+#include "base/Stamped.hpp"
+#include "base/ThreadPool.hpp"
+#include "io/ModelCard.hpp"
+#include "sample/Normaliser.hpp"
+#include "sample/Sample.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace inSitu
+{
+
+class Model;
+
+//- A trained network with what belongs to it: fields in, physical values out. One thread calls.
+class Surrogate
+{
+public:
+
+    virtual ~Surrogate() = default;
+
+    const ModelCard& card() const { return card_; }
+
+    //- What is to be subtracted from the columns of the input fields, features excepted, and in
+    //  which precision a sample's input holds the rest
+    const std::vector<double>& inputReference() const { return inputReference_; }
+    Precision precision() const { return precision_; }
+
+    //- Trainable parameters; 0: not known
+    virtual std::int64_t nParameters() const = 0;
+
+    //- Increments, or whole values, of the cells [nCells, card().nTargetColumns()]. The sample has
+    //  the input (and the features) of the card. Throws Error if the network cannot do with it;
+    //  the result is then unspecified. Values are not checked.
+    virtual void predict(const Sample& sample, Span<double> prediction) = 0;
+
+    //- Static parts that are stale, as Trainer::firstStaleEntry()
+    virtual std::string firstStaleEntry() const { return {}; }
+
+protected:
+
+    Surrogate(ModelCard card, std::vector<double> inputReference, Precision precision);
+
+    void setCard(ModelCard card) { card_ = std::move(card); }
+
+private:
+
+    ModelCard card_;
+    std::vector<double> inputReference_;
+    Precision precision_;
+};
+
+
+//- Scales and references of a network, as its training left them
+struct SurrogateScales
+{
+    Scaling input;                          //!< features included
+    Scaling target;
+    std::vector<double> inputReference;     //!< without features
+    std::vector<double> targetReference;    //!< zeros for increments
+    double edgeLength = 1;
+};
+
+
+//- From a network of our own. pool outlives it; count is told of each build of a static part.
+std::unique_ptr<Surrogate> makeSurrogate(ModelCard card, std::unique_ptr<Model> network,
+    SurrogateScales scales, ThreadPool& pool, const CountBuild& count);
+
+//- From a file, which is told by its content, whatever its name:
+//   - a TorchScript artifact of inSituFoam (model.pt). A network of ours in it runs on our kernels.
+//   - a .mdlus of PhysicsNeMo's MeshGraphNet, which runs on our kernels too. One that inSituFoam
+//     wrote has card and scales inside; any other has its card beside it, <path>.card.json, with
+//     the scales that are around the network, if any.
+//   - another TorchScript module, or a .pt2 package that AOTInductor compiled, with its card beside
+//     it: forward() takes the card's `arguments` (default: nodes edge_index edges; raw values), and
+//     gives physical values [N or nCells, targets].
+//  A package is machine code, and TorchScript a program: both can do what the user can.
+//  Throws Error that names path and fault: missing, damaged, of another kind, without a card, a
+//  card that contradicts the network, weights that are not finite, compiled for another machine.
+std::unique_ptr<Surrogate> loadSurrogate(const std::string& path, ThreadPool& pool,
+    const CountBuild& count);
+
+}

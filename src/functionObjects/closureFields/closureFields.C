@@ -1,0 +1,225 @@
+/*---------------------------------------------------------------------------*\
+  =========                 |
+  \\      /  F ield         | inSituFoam: neural networks trained beside
+   \\    /   O peration     | OpenFOAM solvers
+    \\  /    A nd           |
+     \\/     M anipulation  |
+-------------------------------------------------------------------------------
+License
+    This file is part of inSituFoam, an extension of OpenFOAM.
+
+    inSituFoam is free software: you can redistribute it and/or modify it
+    under the terms of the GNU General Public License as published by
+    the Free Software Foundation, either version 3 of the License, or
+    (at your option) any later version.
+
+    inSituFoam is distributed in the hope that it will be useful, but WITHOUT
+    ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or
+    FITNESS FOR A PARTICULAR PURPOSE.  See the GNU General Public License
+    for more details.
+
+    You should have received a copy of the GNU General Public License
+    along with inSituFoam: the file LICENSE at its top.
+
+\*---------------------------------------------------------------------------*/
+
+#include "closureFields.H"
+#include "base/Error.hpp"
+#include "calculatedFvPatchField.H"
+#include "volFieldKinds.H"
+
+// * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+template<class Type>
+void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
+{
+    const std::vector<double>& d = field.dimensions;
+    IOobject io
+    (
+        field.name,
+        mesh_.time().timeName(),
+        mesh_.thisDb(),
+        IOobject::READ_IF_PRESENT,
+        IOobject::NO_WRITE
+    );
+    const bool found = io.typeHeaderOk<volField<Type>>(false);
+    if (found && io.headerClassName() != volField<Type>::typeName)
+    {
+        throw inSitu::Error
+        (
+            "the file " + io.objectPath() + " holds a " + io.headerClassName()
+          + ", the model's target '" + field.name + "' is a " + volField<Type>::typeName
+        );
+    }
+
+    regIOobject::store
+    (
+        new volField<Type>
+        (
+            io,
+            mesh_,
+            dimensioned<Type>
+            (
+                dimensionSet(d[0], d[1], d[2], d[3], d[4], d[5], d[6]),
+                Zero
+            )
+        )
+    );
+    made_.append(io.name());
+    wasRead_ = wasRead_ && found;
+}
+
+
+void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
+{
+    const std::string missing =
+        "there is no field '" + field.name + "' on mesh " + mesh_.name()
+      + ", and the model's card ";
+
+    if (field.dimensions.empty())
+    {
+        throw inSitu::Error(missing + "does not state the dimensions to make it with");
+    }
+
+    const std::string type =
+        field.type.empty() && field.columnNames.size() == 1
+      ? "volScalarField"
+      : field.type;
+
+    const bool known = asVolField(word(type, false), [&](const auto* none)
+    {
+        make<typename std::decay_t<decltype(*none)>::value_type>(field);
+    });
+    if (!known)
+    {
+        throw inSitu::Error
+        (
+            missing + "has '" + field.type + "' for its type; one of: volScalarField"
+            " volVectorField volSphericalTensorField volSymmTensorField volTensorField"
+        );
+    }
+}
+
+
+// * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
+
+Foam::functionObjects::closureFields::closureFields
+(
+    const fvMesh& mesh,
+    const std::vector<inSitu::FieldSpec>& targets
+)
+:
+    mesh_(mesh),
+    wasRead_(true)
+{
+    for (const inSitu::FieldSpec& field : targets)
+    {
+        const word name(field.name, false);
+        if (const auto* known = mesh.thisDb().cfindObject<regIOobject>(name))
+        {
+            if (!asVolField(*known, [](const auto&) {}))
+            {
+                throw inSitu::Error
+                (
+                    "the model's target '" + field.name + "' is a " + known->type()
+                  + " on mesh " + mesh.name() + ", not a volField"
+                );
+            }
+        }
+        else
+        {
+            make(field);
+        }
+    }
+    wasRead_ = wasRead_ && !made_.empty();
+}
+
+
+// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
+
+void Foam::functionObjects::closureFields::setLayout
+(
+    const std::vector<inSitu::FieldSpec>& fields,
+    const std::vector<int>& targets
+)
+{
+    layout_ = inSitu::RowLayout::of(fields, targets, false);
+    targets_.clear();
+    for (const int fieldi : targets)
+    {
+        targets_.push_back(fields[fieldi]);
+    }
+}
+
+
+inSitu::Span<const double> Foam::functionObjects::closureFields::values()
+{
+    values_.resize(std::size_t(mesh_.nCells())*layout_.nColumns);
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+    {
+        const inSitu::ColumnBlock& block = layout_.blocks[i];
+        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& field)
+        {
+            double* row = values_.data() + block.firstColumn;
+            for (const auto& value : field.primitiveField())
+            {
+                for (std::size_t c = 0; c < block.components.size(); ++c)
+                {
+                    row[c] = component(value, block.components[c]);
+                }
+                row += layout_.nColumns;
+            }
+        });
+    }
+    return inSitu::Span<const double>(values_);
+}
+
+
+void Foam::functionObjects::closureFields::update
+(
+    inSitu::Span<const double> values
+) const
+{
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+    {
+        const inSitu::ColumnBlock& block = layout_.blocks[i];
+        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& known)
+        {
+            using fieldType = std::decay_t<decltype(known)>;
+            using patchType = typename fieldType::Patch;
+            auto& field = const_cast<fieldType&>(known);
+
+            const double* row = values.data() + block.firstColumn;
+            for (auto& value : field.primitiveFieldRef())
+            {
+                for (std::size_t c = 0; c < block.components.size(); ++c)
+                {
+                    setComponent(value, block.components[c]) = row[c];
+                }
+                row += layout_.nColumns;
+            }
+
+            field.correctBoundaryConditions();
+            for (patchType& patch : field.boundaryFieldRef())
+            {
+                if (isA<calculatedFvPatchField<typename patchType::value_type>>(patch))
+                {
+                    patch == patch.patchInternalField()();
+                }
+            }
+        });
+    }
+}
+
+
+void Foam::functionObjects::closureFields::write() const
+{
+    for (const word& name : made_)
+    {
+        auto& field = mesh_.thisDb().lookupObjectRef<regIOobject>(name);
+        field.instance() = mesh_.time().timeName();
+        field.write();
+    }
+}
+
+// ************************************************************************* //

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "infer/Rollout.hpp"
+
+#include "LambdaSurrogate.hpp"
+#include "WaveCase.hpp"
+#include "base/Error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace inSitu
+{
+namespace
+{
+
+const std::vector<double> reference{0.5, -0.25, 3};
+
+ModelCard card(bool increment)
+{
+    const TrainingCase theCase = WaveCase().theCase();
+    ModelCard card;
+    card.inputs = theCase.fields;
+    card.targets = theCase.fields;
+    card.features = {"deltaT"};
+    card.increment = increment;
+    return card;
+}
+
+
+//- Of the three columns of a cell: they mix, and the length of the step counts
+std::array<double, 3> network(const double* x, double deltaT)
+{
+    return {0.25*x[1] + 0.5*deltaT, 0.125*x[0] - 0.25*x[2], 0.5*x[2] - 0.0625*x[0] + deltaT};
+}
+
+
+LambdaSurrogate linear(bool increment, Precision precision = Precision::float64)
+{
+    return LambdaSurrogate(card(increment), reference,
+        [precision](const Sample& sample, Span<double> prediction)
+        {
+            for (std::size_t i = 0; i < prediction.size(); i += 3)
+            {
+                double x[3];
+                for (std::size_t c = 0; c < 3; ++c)
+                {
+                    x[c] = precision == Precision::float64
+                      ? static_cast<const double*>(sample.input.get())[i + c]
+                      : static_cast<double>(static_cast<const float*>(sample.input.get())[i + c]);
+                }
+                const auto y = network(x, sample.features.at(0));
+                std::copy(y.begin(), y.end(), prediction.begin() + i);
+            }
+        }, precision);
+}
+
+
+//- Fields that the host keeps for the rollout: cells and the wall behind them
+struct State
+{
+    explicit State(WaveCase& host, double time)
+    :
+        nCells(host.nCells())
+    {
+        const auto& views = host.fields(time);
+        for (const FieldView<double>& view : views)
+        {
+            memory.emplace_back(view.cells.begin(), view.cells.begin() + view.cells.size());
+            memory.back().insert(memory.back().end(), view.patches[0].begin(),
+                view.patches[0].begin() + view.patches[0].size());
+        }
+        for (double& p : memory[1])
+        {
+            p -= 1e5;
+        }
+    }
+
+    std::vector<FieldView<double>> views() const
+    {
+        std::vector<FieldView<double>> result(2);
+        for (int field = 0; field < 2; ++field)
+        {
+            const std::size_t n = nCells*(field == 0 ? 3 : 1);
+            const std::vector<double>& values = memory[field];
+            result[field] = {{values.data(), n}, {{values.data() + n, values.size() - n}}};
+        }
+        return result;
+    }
+
+    double* cell(std::size_t i, int c)
+    {
+        return c < 2 ? &memory[0][3*i + c] : &memory[1][i];
+    }
+
+    void set(Span<const double> values)
+    {
+        for (std::size_t i = 0; i < values.size(); ++i)
+        {
+            *cell(i/3, static_cast<int>(i % 3)) = values[i];
+        }
+    }
+
+    std::vector<double> values()
+    {
+        std::vector<double> result(3*nCells);
+        for (std::size_t i = 0; i < result.size(); ++i)
+        {
+            result[i] = *cell(i/3, static_cast<int>(i % 3));
+        }
+        return result;
+    }
+
+    std::size_t nCells;
+    std::vector<std::vector<double>> memory;
+};
+
+
+Rollout rolloutOf(Surrogate& surrogate, WaveCase& host, Horizon horizon)
+{
+    const TrainingCase theCase = host.theCase();
+    return Rollout(surrogate, RowLayout::of(theCase.fields, theCase.inputs, true),
+        RowLayout::of(theCase.fields, theCase.targets, false), horizon, host.mesh().state,
+        {0, 0, 1});
+}
+
+
+Instant at(int step) { return {0.1*step, step, 0.1}; }
+
+class RolloutTest : public testing::TestWithParam<bool> {};
+
+}
+
+
+TEST_P(RolloutTest, IsTheLoopByHand)
+{
+    WaveCase host;
+    LambdaSurrogate surrogate = linear(GetParam());
+    Rollout rollout = rolloutOf(surrogate, host, {2, 0});
+    EXPECT_FALSE(rollout.begun());
+    EXPECT_FALSE(rollout.fed());
+
+    State state(host, 0.1);
+    const std::vector<double> start = state.values();
+    std::vector<double> hand = start;
+    rollout.begin(state.views());
+    rollout.feed(at(1), state.views());
+    EXPECT_TRUE(rollout.begun());
+    EXPECT_TRUE(rollout.fed());
+
+    for (int step = 2; step <= 7; ++step)
+    {
+        if (!rollout.tick(at(step)))
+        {
+            EXPECT_EQ(step % 2, 0);
+            EXPECT_EQ(rollout.waited(), 1);
+            EXPECT_DOUBLE_EQ(rollout.inputTime(), 0.1*(step - 1));
+            continue;
+        }
+        EXPECT_EQ(step % 2, 1);
+        state.set(rollout.advance(at(step)));
+        EXPECT_FALSE(rollout.fed());
+        EXPECT_EQ(rollout.step(), step/2);
+
+        for (std::size_t i = 0; i < hand.size(); i += 3)
+        {
+            const double x[3]{hand[i] - reference[0], hand[i + 1] - reference[1],
+                hand[i + 2] - reference[2]};
+            const auto y = network(x, at(step).time - at(step - 2).time);
+            for (std::size_t c = 0; c < 3; ++c)
+            {
+                hand[i + c] = y[c] + (GetParam() ? hand[i + c] : 0);
+                ASSERT_NEAR(state.values()[i + c], hand[i + c], 1e-13) << step;
+            }
+        }
+
+        // Against the solver: p alone, the last column
+        State solver(host, 0.1*step);
+        const std::vector<double> truth = solver.values();
+        double error = 0, still = 0, size = 0;
+        for (std::size_t i = 2; i < truth.size(); i += 3)
+        {
+            error += std::pow(hand[i] - truth[i], 2);
+            still += std::pow(start[i] - truth[i], 2);
+            size += truth[i]*truth[i];
+        }
+        const RolloutErrors errors = rollout.compare(solver.views(), SerialComm());
+        EXPECT_EQ(errors.step, step/2);
+        ASSERT_EQ(errors.rmse.size(), 2u);
+        EXPECT_NEAR(errors.rmse[1], std::sqrt(error/host.nCells()), 1e-12);
+        EXPECT_NEAR(errors.relative[1], std::sqrt(error/size), 1e-12);
+        EXPECT_NEAR(errors.persistence[1], std::sqrt(still/size), 1e-12);
+        EXPECT_NE(errors.relative[0], errors.relative[1]);
+
+        rollout.feed(at(step), state.views());
+    }
+    EXPECT_EQ(rollout.step(), 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Target, RolloutTest, testing::Values(true, false),
+    [](const auto& info) { return info.param ? "increment" : "value"; });
+
+
+TEST(Rollout, StepsAtTheFirstExecutionBehindTheHorizonInSeconds)
+{
+    WaveCase host;
+    LambdaSurrogate surrogate = linear(false);
+    Rollout rollout = rolloutOf(surrogate, host, {1, 0.25});
+    State state(host, 0.1);
+    rollout.begin(state.views());
+    rollout.feed({0.1, 1, 0.1}, state.views());
+
+    EXPECT_FALSE(rollout.tick({0.2, 2, 0.1}));
+    EXPECT_TRUE(rollout.tick({0.35 - 1e-9, 3, 0.15}));
+    // The network is told how far it went: Ux = (Uy - reference)/4 + deltaT/2
+    const double uy = *state.cell(5, 1);
+    const Span<const double> values = rollout.advance({0.4, 4, 0.05});
+    EXPECT_DOUBLE_EQ(values[15], 0.25*(uy + 0.25) + 0.5*(0.4 - 0.1));
+}
+
+
+TEST(Rollout, GoesOnWhereARestartLeftIt)
+{
+    WaveCase host;
+    LambdaSurrogate surrogate = linear(true, Precision::float32);
+    Rollout unbroken = rolloutOf(surrogate, host, {3, 0});
+    State state(host, 0);
+    const State begun = state;
+    unbroken.begin(begun.views());
+    unbroken.feed(at(0), state.views());
+    EXPECT_FALSE(unbroken.tick(at(1)));
+    EXPECT_FALSE(unbroken.tick(at(2)));
+    EXPECT_TRUE(unbroken.tick(at(3)));
+    state.set(unbroken.advance(at(3)));
+    unbroken.feed(at(3), state.views());
+    EXPECT_FALSE(unbroken.tick(at(4)));
+
+    Rollout restarted = rolloutOf(surrogate, host, {3, 0});
+    restarted.resume(unbroken.step(), begun.views());
+    restarted.feed(at(3), state.views());
+    restarted.setWaited(unbroken.waited(), unbroken.inputTime());
+
+    for (Rollout* rollout : {&unbroken, &restarted})
+    {
+        EXPECT_FALSE(rollout->tick(at(5)));
+        EXPECT_TRUE(rollout->tick(at(6)));
+    }
+    const Span<const double> a = unbroken.advance(at(6));
+    const Span<const double> b = restarted.advance(at(6));
+    EXPECT_TRUE(std::equal(a.begin(), a.begin() + a.size(), b.begin()));
+    State solver(host, 0.6);
+    const RolloutErrors errors = restarted.compare(solver.views(), SerialComm());
+    EXPECT_EQ(errors.step, 2);
+    EXPECT_EQ(errors.persistence, unbroken.compare(solver.views(), SerialComm()).persistence);
+
+    restarted.reset();
+    EXPECT_FALSE(restarted.begun());
+    EXPECT_FALSE(restarted.fed());
+    EXPECT_EQ(restarted.step(), 0);
+}
+
+
+TEST(Rollout, EndsWhereItDiverges)
+{
+    using testing::HasSubstr;
+    using testing::ThrowsMessage;
+
+    WaveCase host;
+    LambdaSurrogate surrogate(card(true), reference, [](const Sample&, Span<double> prediction)
+    {
+        std::fill_n(prediction.begin(), prediction.size(), 0.5);
+        prediction[4] = std::nan("");
+    });
+    Rollout rollout = rolloutOf(surrogate, host, {1, 0});
+    State state(host, 0.1);
+    rollout.resume(6, state.views());
+    rollout.feed(at(1), state.views());
+    EXPECT_THAT([&] { rollout.advance(at(2)); }, ThrowsMessage<Error>(
+        HasSubstr("diverged: it is not finite at its step 7")));
+
+    *state.cell(3, 2) = std::nan("");
+    EXPECT_THAT([&] { rollout.feed(at(1), state.views()); }, ThrowsMessage<Error>(
+        HasSubstr("not finite at its step 6")));
+    EXPECT_FALSE(rollout.fed());
+
+    EXPECT_THAT([&] { rolloutOf(surrogate, host, {0, 0}); }, ThrowsMessage<Error>(
+        HasSubstr("horizon 0")));
+}
+
+}
