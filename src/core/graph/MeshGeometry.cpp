@@ -119,8 +119,8 @@ std::vector<double> edgeFeatures(const MeshGraph& graph, const MeshGeometry& geo
         for (auto e = graph.receiverStart()[receiver]; e < graph.receiverStart()[receiver + 1]; ++e)
         {
             const bool coupled = graph.isCoupled(e);
-            const double* from =
-                &geometry.centres[3*static_cast<std::size_t>(graph.senders()[e])];
+            const double* from = coupled ? nullptr
+                : &geometry.centres[3*static_cast<std::size_t>(graph.senders()[e])];
 
             double square = 0;
             for (const int i : geometry.directions)

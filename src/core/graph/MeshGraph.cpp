@@ -206,11 +206,17 @@ void MeshGraph::make(Derived& derived) const
 {
     const std::size_t n = senders_.size();
     const std::size_t nStarts = receiverStart_.size();
+    const std::size_t nSent = halo_ ? halo_->cells.size() : 0;
+    const auto nHaloRows = static_cast<std::size_t>(nHalo());
     derived.memory =
-        {static_cast<Index*>(takeMemory((nStarts + 2*n)*sizeof(Index))), giveMemory};
+    {
+        static_cast<Index*>(takeMemory((nStarts + 2*n + nSent + nHaloRows)*sizeof(Index))),
+        giveMemory
+    };
     derived.senderStart = {derived.memory.get(), nStarts};
     derived.receivers = {derived.senderStart.end(), n};
-    derived.senderEdge = {derived.receivers.end(), n};
+    derived.senderEdge = {derived.receivers.end(), n - nHaloRows + nSent};
+    derived.haloEdge = {derived.senderEdge.end(), nHaloRows};
 
     const Span<const Index> senders = senders_;
     const Span<Index> receivers = derived.receivers;
@@ -220,8 +226,15 @@ void MeshGraph::make(Derived& derived) const
         for (Index edge = receiverStart_[node]; edge < receiverStart_[node + 1]; ++edge)
         {
             receivers[edge] = node;
-            ++next[senders[edge]];
+            if (senders[edge] < nNodes_)
+            {
+                ++next[senders[edge]];
+            }
         }
+    }
+    for (std::size_t i = 0; i < nSent; ++i)
+    {
+        ++next[halo_->cells[i]];
     }
     startsFromCounts(next);
     std::copy(next.begin(), next.end(), derived.senderStart.begin());
@@ -229,14 +242,22 @@ void MeshGraph::make(Derived& derived) const
     const Span<Index> senderEdge = derived.senderEdge;
     for (std::size_t edge = 0; edge < n; ++edge)
     {
-        senderEdge[next[senders[edge]]++] = static_cast<Index>(edge);
+        Index& place = senders[edge] < nNodes_
+            ? senderEdge[next[senders[edge]]++]
+            : derived.haloEdge[senders[edge] - nNodes_];
+        place = static_cast<Index>(edge);
+    }
+    for (std::size_t i = 0; i < nSent; ++i)
+    {
+        senderEdge[next[halo_->cells[i]]++] = static_cast<Index>(n + i);
     }
 }
 
 
 std::size_t MeshGraph::bytes() const
 {
-    return (2*receiverStart_.size() + 5*senders_.size())*sizeof(Index);
+    return (2*receiverStart_.size() + 5*senders_.size())*sizeof(Index)
+        + (halo_ ? halo_->bytes() : 0);
 }
 
 }

@@ -3,6 +3,7 @@
 
 #include "base/Span.hpp"
 #include "base/StateTree.hpp"
+#include "graph/HaloPlan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +42,10 @@ struct BoundaryPatch
 };
 
 
-//- Who sends to whom. Rows: owned cells 0..nCells-1, then boundary faces, then halo
-//  cells. Directed edges sorted by receiver, within a receiver by sender, ties in face
-//  order (CSR). Built without a sort. Immutable; shared by everything that was made
-//  on the same topology.
+//- Who sends to whom. Nodes: owned cells 0..nCells-1, then boundary faces. Senders can also be
+//  halo rows, nNodes..nNodes+nHalo-1: cells of other ranks. Directed edges sorted by receiver,
+//  within a receiver by sender, ties in face order (CSR). Built without a sort. Immutable;
+//  shared by everything that was made on the same topology.
 class MeshGraph
 {
 public:
@@ -70,6 +71,11 @@ public:
     //  outside or the halves of a patch do not match.
     MeshGraph withCoupled(const std::vector<CoupledPatch>& coupled) const;
 
+    //- The same with the edges from cells of other ranks, one halo row for each link in the order
+    //  given. Collective; the plan of who sends what is halo(). Throws Error as makeHaloPlan(), if a
+    //  cell or a face is outside, or if there is a halo already.
+    MeshGraph withHalo(const std::vector<HaloLink>& links, const Comm& comm) const;
+
     //- From any list of directed edges in any order (tools and tests): edges are put into
     //  order by stable counting passes, all nodes count as cells. The k-th edge from a to b is
     //  the reverse of the k-th from b to a. Throws Error if an index is outside.
@@ -85,16 +91,23 @@ public:
     std::int32_t nBoundary() const { return nBoundary_; }
     std::int32_t nEdges() const { return static_cast<std::int32_t>(senders_.size()); }
 
+    //- Cells of other ranks, each with one edge to a cell here
+    std::int32_t nHalo() const { return halo_ ? halo_->nRows : 0; }
+
+    //- Null: the graph knows of no other ranks
+    const std::shared_ptr<const HaloPlan>& halo() const { return halo_; }
+
     //- Edges of receiver r are receiverStart()[r] .. receiverStart()[r+1]-1
     Span<const std::int32_t> receiverStart() const { return receiverStart_; }
     Span<const std::int32_t> senders() const { return senders_; }
 
-    //- The row of each edge. This one and the next two follow from the rows and are made,
-    //  in O(edges), by the first call that wants one of them.
+    //- The row of each edge. This one and the next three follow from the rows and are
+    //  made, in O(edges), by the first call that wants one of them.
     Span<const std::int32_t> receivers() const { return derived().receivers; }
 
     //- Edges that leave node s are senderEdge()[senderStart()[s] ..], ascending: the
-    //  backward pass of a gather by sender is a segment sum over them
+    //  backward pass of a gather by sender is a segment sum over them. Edges into cells of other
+    //  ranks are numbered nEdges(), nEdges()+1, … in the order of HaloPlan::cells.
     Span<const std::int32_t> senderStart() const { return derived().senderStart; }
     Span<const std::int32_t> senderEdge() const { return derived().senderEdge; }
 
@@ -108,10 +121,15 @@ public:
     //- Edges between cells with faceOf() below it are inside the mesh, the others coupled
     std::int32_t nInternalFaces() const { return nInternalFaces_; }
 
-    //- Through a patch that couples the mesh to itself
+    //- The edge that leaves each halo row; made as those above
+    Span<const std::int32_t> haloEdge() const { return derived().haloEdge; }
+
+    //- Between two cells, but not through an internal face: through a patch that couples the mesh
+    //  to itself, or from another rank
     bool isCoupled(std::int32_t edge) const
     {
-        return faceOf_[edge] >= nInternalFaces_ && senders_[edge] < nCells_;
+        return faceOf_[edge] >= nInternalFaces_
+            && (senders_[edge] < nCells_ || senders_[edge] >= nNodes_);
     }
 
     //- Memory of all arrays; copies share it
@@ -142,6 +160,7 @@ private:
         Span<std::int32_t> receivers;
         Span<std::int32_t> senderStart;
         Span<std::int32_t> senderEdge;
+        Span<std::int32_t> haloEdge;
     };
 
     const Derived& derived() const;
@@ -151,6 +170,7 @@ private:
     std::int32_t nCells_ = 0;
     std::int32_t nBoundary_ = 0;
     std::int32_t nInternalFaces_ = 0;
+    std::shared_ptr<const HaloPlan> halo_;
 
     // One piece of memory for the arrays, shared by copies
     std::shared_ptr<std::int32_t> memory_;

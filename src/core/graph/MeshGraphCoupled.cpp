@@ -183,6 +183,10 @@ Links linksOf(const std::vector<CoupledPatch>& coupled, Index nCells)
 
 MeshGraph MeshGraph::withCoupled(const std::vector<CoupledPatch>& coupled) const
 {
+    if (halo_)
+    {
+        throw Error("a graph gets its coupled patches before its halo");
+    }
     requireFaceOrder(coupled, nInternalFaces_, "coupled");
     const Links links = linksOf(coupled, nCells_);
     const std::size_t nLinks = links.face.size();

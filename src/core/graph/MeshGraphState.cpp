@@ -26,6 +26,10 @@ StateTree MeshGraph::save() const
     share("senders", senders_);
     share("faceOf", faceOf_);
     share("reverseEdge", reverseEdge_);
+    if (halo_)
+    {
+        state.putTree("halo", halo_->save());
+    }
     return state;
 }
 
@@ -49,6 +53,11 @@ MeshGraph MeshGraph::load(const StateTree& state)
     graph.nInternalFaces_ = count("nInternalFaces");
     requireIndices(std::int64_t(graph.nCells_) + graph.nBoundary_, "nodes");
     graph.nNodes_ = graph.nCells_ + graph.nBoundary_;
+    if (state.has("halo/cells"))
+    {
+        graph.halo_ = std::make_shared<const HaloPlan>(
+            HaloPlan::load(state.subTree("halo"), graph.nCells_));
+    }
     const std::size_t nStarts = state.getArray("receiverStart").count();
     if (nStarts != static_cast<std::size_t>(graph.nNodes_) + 1)
     {
@@ -83,6 +92,7 @@ void MeshGraph::requireConsistent() const
         contradiction("its rows do not divide its " + std::to_string(nEdges()) + " edges");
     }
 
+    std::vector<bool> sends(nHalo(), false);
     for (std::int32_t row = 0; row < nCells_; ++row)
     {
         for (std::int32_t e = start[row]; e < start[row + 1]; ++e)
@@ -94,9 +104,17 @@ void MeshGraph::requireConsistent() const
             };
 
             const std::int32_t sender = senders_[e];
-            if (!inside(sender, nNodes_) || (e > start[row] && sender < senders_[e - 1]))
+            if (!inside(sender, nNodes_ + nHalo()) || (e > start[row] && sender < senders_[e - 1]))
             {
                 wrong("the sender", sender);
+            }
+            if (sender >= nNodes_)
+            {
+                if (sends[sender - nNodes_])
+                {
+                    wrong("the sender", sender);
+                }
+                sends[sender - nNodes_] = true;
             }
             const bool repeated = e > start[row] && sender == senders_[e - 1];
             if
@@ -121,6 +139,10 @@ void MeshGraph::requireConsistent() const
             }
         }
     }
+    if (std::find(sends.begin(), sends.end(), false) != sends.end())
+    {
+        contradiction("a halo row sends to no cell");
+    }
 }
 
 
@@ -129,7 +151,8 @@ bool MeshGraph::operator==(const MeshGraph& other) const
     const auto same = [](Span<const std::int32_t> a, Span<const std::int32_t> b)
         { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
 
-    return nCells_ == other.nCells_ && nNodes_ == other.nNodes_
+    const bool sameHalo = halo_ && other.halo_ ? *halo_ == *other.halo_ : !halo_ == !other.halo_;
+    return sameHalo && nCells_ == other.nCells_ && nNodes_ == other.nNodes_
         && nInternalFaces_ == other.nInternalFaces_
         && same(receiverStart_, other.receiverStart_) && same(senders_, other.senders_)
         && same(faceOf_, other.faceOf_) && same(reverseEdge_, other.reverseEdge_);

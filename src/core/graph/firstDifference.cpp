@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace inSitu
 {
@@ -77,6 +78,12 @@ private:
     std::string text_;
 };
 
+
+std::vector<std::int32_t> sentCells(const MeshGraph& graph)
+{
+    return graph.halo() ? graph.halo()->cells : std::vector<std::int32_t>();
+}
+
 }
 
 
@@ -87,6 +94,8 @@ std::string firstDifference(const MeshGraph& held, const MeshGraph& fresh)
         .count("the number of nodes", held.nNodes(), fresh.nNodes())
         .count("the number of internal faces", held.nInternalFaces(), fresh.nInternalFaces())
         .count("the number of edges", held.nEdges(), fresh.nEdges())
+        .count("the number of halo rows", held.nHalo(), fresh.nHalo())
+        .entries("cell for other ranks", sentCells(held), sentCells(fresh))
         .entries<std::int32_t>("first edge of node", held.receiverStart(), fresh.receiverStart())
         .entries<std::int32_t>("sender of edge", held.senders(), fresh.senders())
         .entries<std::int32_t>("face of edge", held.faceOf(), fresh.faceOf())

@@ -43,7 +43,7 @@ NonFinite Comparison::execute
 {
     hasPrediction_ = false;
     const SampleStream::Taken taken = stream_.take(now, views, comm);
-    if (taken.fault.field < 0)
+    if (taken.good)
     {
         while (const std::optional<PendingInputs::Completed> completed = stream_.next())
         {

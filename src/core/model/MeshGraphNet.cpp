@@ -43,6 +43,9 @@ public:
     at::Tensor forward(const GraphBatch& batch) override;
     void train(bool) override {}
     void freeze() override;
+    void joinRanks(std::shared_ptr<Comm> comm) override;
+    bool handlesHalo() const override { return true; }
+    bool sumsGradients() const override { return true; }
     std::string torchScript() const override;
 
     const MeshGraphNetSizes& sizes() const { return sizes_; }
@@ -156,6 +159,16 @@ void MeshGraphNet<T>::freeze()
 {
     frozen_ = true;
     encoded_ = {};
+}
+
+
+template<class T>
+void MeshGraphNet<T>::joinRanks(std::shared_ptr<Comm> comm)
+{
+    if (comm->size() > 1)
+    {
+        pass_->joinRanks(std::move(comm));
+    }
 }
 
 

@@ -2,6 +2,8 @@
 
 #include "model/MeshGraphNetPass.hpp"
 
+#include "base/Error.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -68,6 +70,14 @@ MeshGraphNetPass<T>::MeshGraphNetPass(const MeshGraphNetSizes& sizes,
 
 
 template<class T>
+void MeshGraphNetPass<T>::joinRanks(std::shared_ptr<Comm> comm)
+{
+    comm_ = std::move(comm);
+    exchange_.emplace(comm_);
+}
+
+
+template<class T>
 void MeshGraphNetPass<T>::pack(const T* parameters)
 {
     pool_.run(static_cast<int>(all_.size()), [&](int mlp, int) { all_[mlp]->pack(parameters); });
@@ -93,14 +103,64 @@ void MeshGraphNetPass<T>::cut(const MeshGraph& graph)
         }
         chunks_.push_back(static_cast<std::int32_t>(node));
     }
+
+    // Halo rows come last among the senders
+    const auto isOuter = [&](long row)
+    {
+        return start[row + 1] > start[row] && graph.senders()[start[row + 1] - 1] >= nNodes;
+    };
+    inner_.ranges.clear();
+    outer_.ranges.clear();
+    inner_.start.assign(1, 0);
+    outer_.start.assign(1, 0);
+    for (std::size_t chunk = 0; chunk + 1 < chunks_.size(); ++chunk)
+    {
+        for (std::int32_t row = chunks_[chunk]; row < chunks_[chunk + 1]; )
+        {
+            const std::int32_t begin = row;
+            const bool outer = isOuter(begin);
+            while (row < chunks_[chunk + 1] && isOuter(row) == outer)
+            {
+                ++row;
+            }
+            (outer ? outer_ : inner_).ranges.push_back({begin, row});
+        }
+        inner_.start.push_back(static_cast<std::int32_t>(inner_.ranges.size()));
+        outer_.start.push_back(static_cast<std::int32_t>(outer_.ranges.size()));
+    }
+}
+
+
+template<class T>
+template<class Work>
+void MeshGraphNetPass<T>::forRanges(const ReceiverLists& lists, int chunk, const Work& work)
+{
+    for (std::int32_t i = lists.start[chunk]; i < lists.start[chunk + 1]; ++i)
+    {
+        work(lists.ranges[i].begin, lists.ranges[i].end);
+    }
 }
 
 
 template<class T>
 void MeshGraphNetPass<T>::prepare(const Input& input)
 {
-    cut(*input.graph);
-    terms_.resize(4*input.samples*input.graph->nNodes()*ld_);
+    const MeshGraph& graph = *input.graph;
+    cut(graph);
+    samples_ = input.samples;
+    termStride_ = (graph.nNodes() + graph.nHalo())*ld_;
+    edgeStride_ = (graph.nEdges() + (graph.halo() ? graph.halo()->nSent() : 0))*ld_;
+    terms_.resize(4*samples_*termStride_);
+    hasHalo_ = graph.halo() && !graph.halo()->neighbours.empty();
+    if (hasHalo_)
+    {
+        if (!exchange_)
+        {
+            throw Error("meshGraphNet got a graph with cells of other ranks, which it has not"
+                " joined");
+        }
+        exchange_->use(graph.halo(), samples_, edgeBlocks_.front()->sender().out);
+    }
     if (sizes_.mean)
     {
         const auto start = input.graph->receiverStart();
@@ -124,9 +184,8 @@ template<class T>
 InputRows<T> MeshGraphNetPass<T>::edgeRows(const Input& input, const T* edges, const T* terms,
     long sample) const
 {
-    const long nRows = input.graph->nNodes()*ld_;
-    return {edges, ld_, nullptr, 0, terms + sample*nRows,
-        terms + (input.samples + sample)*nRows, ld_, input.graph->senders().data(),
+    return {edges, ld_, nullptr, 0, terms + sample*termStride_,
+        terms + (samples_ + sample)*termStride_, ld_, input.graph->senders().data(),
         input.graph->receivers().data()};
 }
 
@@ -157,6 +216,7 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
         tape->nodes.resize(nBlocks + 1);
         tape->edges.resize(nBlocks);
         tape->aggregates.resize(nBlocks);
+        tape->haloTerms.resize(nBlocks);
     }
     for (int block = 0; block <= nBlocks; ++block)
     {
@@ -171,12 +231,11 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
             ? (tape ? tape->edges[0] : firstEdges_).resize(edgeRowsSize)
             : (tape ? tape->edges[block] : edges_).resize(nSamples*edgeRowsSize);
     }
-    const auto terms = [&](int block) { return terms_.data() + (block % 2)*2*nSamples*nodeRows; };
     const auto project = [&](int block, long sample, long begin, long end)
     {
-        kernels_.terms(termRows(block, nodes[block] + sample*nodeRows),
-            terms(block) + sample*nodeRows, terms(block) + (nSamples + sample)*nodeRows, begin,
-            end);
+        T* terms = termsOf(block) + sample*termStride_;
+        kernels_.terms(termRows(block, nodes[block] + sample*nodeRows), terms,
+            terms + nSamples*termStride_, begin, end);
     };
 
     pool_.run(nChunks, [&](int chunk, int thread)
@@ -207,56 +266,111 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
         }
     });
 
-    for (int block = 0; block < nBlocks; ++block)
+    const auto update = [&](int block, long begin, long end, int thread)
     {
         const bool last = block == nBlocks - 1;
+        for (long sample = 0; sample < nSamples; ++sample)
+        {
+            T* aggregate = aggregates[block] + sample*nodeRows;
+            const T* before = edges[block] + (block > 0 ? sample*edgeRowsSize : 0);
+            std::memset(aggregate + begin*ld_, 0, (end - begin)*ld_*sizeof(T));
+
+            ForwardRows<T> rows = {};
+            rows.in = edgeRows(input, before, termsOf(block), sample);
+            rows.residual = before;
+            rows.output = last ? nullptr : edges[block + 1] + sample*edgeRowsSize;
+            rows.ldOutput = ld_;
+            rows.aggregate = aggregate;
+            kernels_.forward(edgeBlocks_[block]->view(), rows, start[begin], start[end],
+                scratch(thread));
+            for (long n = begin; sizes_.mean && n < end; ++n)
+            {
+                for (long c = 0; c < ld_; ++c)
+                {
+                    aggregate[n*ld_ + c] *= inverseCount_.data()[n];
+                }
+            }
+
+            const T* x = nodes[block] + sample*nodeRows;
+            rows = {};
+            rows.in = {aggregate, ld_, x, ld_, nullptr, nullptr, 0, nullptr, nullptr};
+            rows.residual = x;
+            rows.output = nodes[block + 1] + sample*nodeRows;
+            rows.ldOutput = ld_;
+            kernels_.forward(nodeBlocks_[block]->view(), rows, begin, end, scratch(thread));
+
+            if (!last)
+            {
+                project(block + 1, sample, begin, end);
+                continue;
+            }
+            rows = {};
+            rows.in = {nodes[nBlocks] + sample*nodeRows, ld_, nullptr, 0, nullptr, nullptr,
+                0, nullptr, nullptr};
+            rows.output = output + sample*input.graph->nNodes()*sizes_.outputs;
+            rows.ldOutput = sizes_.outputs;
+            kernels_.forward(decoder_->view(), rows, begin, end, scratch(thread));
+        }
+    };
+    const auto updateAll = [&](int block, const ReceiverLists& receivers)
+    {
         pool_.run(nChunks, [&](int chunk, int thread)
         {
-            const long begin = chunks_[chunk];
-            const long end = chunks_[chunk + 1];
-            for (long sample = 0; sample < nSamples; ++sample)
-            {
-                T* aggregate = aggregates[block] + sample*nodeRows;
-                const T* before = edges[block] + (block > 0 ? sample*edgeRowsSize : 0);
-                std::memset(aggregate + begin*ld_, 0, (end - begin)*ld_*sizeof(T));
-
-                ForwardRows<T> rows = {};
-                rows.in = edgeRows(input, before, terms(block), sample);
-                rows.residual = before;
-                rows.output = last ? nullptr : edges[block + 1] + sample*edgeRowsSize;
-                rows.ldOutput = ld_;
-                rows.aggregate = aggregate;
-                kernels_.forward(edgeBlocks_[block]->view(), rows, start[begin], start[end],
-                    scratch(thread));
-                for (long n = begin; sizes_.mean && n < end; ++n)
-                {
-                    for (long c = 0; c < ld_; ++c)
-                    {
-                        aggregate[n*ld_ + c] *= inverseCount_.data()[n];
-                    }
-                }
-
-                const T* x = nodes[block] + sample*nodeRows;
-                rows = {};
-                rows.in = {aggregate, ld_, x, ld_, nullptr, nullptr, 0, nullptr, nullptr};
-                rows.residual = x;
-                rows.output = nodes[block + 1] + sample*nodeRows;
-                rows.ldOutput = ld_;
-                kernels_.forward(nodeBlocks_[block]->view(), rows, begin, end, scratch(thread));
-
-                if (!last)
-                {
-                    project(block + 1, sample, begin, end);
-                    continue;
-                }
-                rows = {};
-                rows.in = {nodes[nBlocks] + sample*nodeRows, ld_, nullptr, 0, nullptr, nullptr,
-                    0, nullptr, nullptr};
-                rows.output = output + sample*input.graph->nNodes()*sizes_.outputs;
-                rows.ldOutput = sizes_.outputs;
-                kernels_.forward(decoder_->view(), rows, begin, end, scratch(thread));
-            }
+            forRanges(receivers, chunk,
+                [&](long begin, long end) { update(block, begin, end, thread); });
         });
+    };
+
+    for (int block = 0; block < nBlocks; ++block)
+    {
+        startHalo(input, block);
+        updateAll(block, inner_);
+        if (hasHalo_)
+        {
+            finishHalo(input, block, tape);
+            updateAll(block, outer_);
+        }
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::startHalo(const Input& input, int block)
+{
+    if (hasHalo_)
+    {
+        exchange_->startForward({termsOf(block), termStride_, ld_});
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::finishHalo(const Input& input, int block, MeshGraphNetTape<T>* tape)
+{
+    const long nNodes = input.graph->nNodes();
+    const long haloSize = input.graph->nHalo()*ld_;
+    T* halo = termsOf(block) + nNodes*ld_;
+    exchange_->finishForward({halo, termStride_, ld_});
+    if (tape)
+    {
+        T* kept = tape->haloTerms[block].resize(samples_*haloSize);
+        for (long sample = 0; sample < samples_; ++sample)
+        {
+            std::copy_n(halo + sample*termStride_, haloSize, kept + sample*haloSize);
+        }
+    }
+}
+
+
+template<class T>
+void MeshGraphNetPass<T>::recallHalo(const Input& input, int block,
+    const MeshGraphNetTape<T>& tape)
+{
+    const long haloSize = input.graph->nHalo()*ld_;
+    for (long sample = 0; sample < samples_; ++sample)
+    {
+        std::copy_n(tape.haloTerms[block].data() + sample*haloSize, haloSize,
+            terms_.data() + sample*termStride_ + input.graph->nNodes()*ld_);
     }
 }
 
@@ -293,7 +407,7 @@ void MeshGraphNetPass<T>::edgeBlockBackward(const Input& input, const MeshGraphN
     rows.aggregateGradient = aggregates_.data() + sample*input.graph->nNodes()*ld_;
     rows.totalGradient = gradient;
     rows.gradient0 = {gradient, ld_, true, true, nullptr};
-    rows.termGradient = termGradients_.data() + offset;
+    rows.termGradient = termGradients_.data() + sample*edgeStride_;
     rows.ldTermGradient = ld_;
     kernels_.backward(edgeBlocks_[block]->view(), rows, begin, end, gradients, scratch);
 }
@@ -317,7 +431,7 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
     aggregates_.resize(nSamples*nodeRows);
     nodeGradients_.resize(nSamples*nodeRows);
     edgeGradients_.resize(nSamples*edgeRowsSize);
-    termGradients_.resize(nSamples*edgeRowsSize);
+    termGradients_.resize(nSamples*edgeStride_);
     chunkGradients_.resize(nChunks*gradientSize_);
 
     const auto cleared = [&](int chunk)
@@ -328,9 +442,26 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
     };
     const auto project = [&](int block, long sample, long begin, long end)
     {
-        kernels_.terms(termRows(block, tape.nodes[block].data() + sample*nodeRows),
-            terms_.data() + sample*nodeRows, terms_.data() + (nSamples + sample)*nodeRows, begin,
-            end);
+        T* terms = terms_.data() + sample*termStride_;
+        kernels_.terms(termRows(block, tape.nodes[block].data() + sample*nodeRows), terms,
+            terms + nSamples*termStride_, begin, end);
+    };
+    const auto updateAll = [&](int block, const ReceiverLists& receivers)
+    {
+        pool_.run(nChunks, [&](int chunk, int thread)
+        {
+            T* gradients = chunkGradients_.data() + chunk*gradientSize_;
+            forRanges(receivers, chunk, [&](long begin, long end)
+            {
+                for (long sample = 0; sample < nSamples; ++sample)
+                {
+                    nodeBlockBackward(input, tape, block, sample, begin, end, gradients,
+                        scratch(thread));
+                    edgeBlockBackward(input, tape, block, sample, start[begin], start[end],
+                        gradients, scratch(thread));
+                }
+            });
+        });
     };
 
     pool_.run(nChunks, [&](int chunk, int thread)
@@ -354,19 +485,19 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
 
     for (int block = sizes_.blocks - 1; block >= 0; --block)
     {
-        pool_.run(nChunks, [&](int chunk, int thread)
+        pool_.run(nChunks, [&](int chunk, int) { cleared(chunk); });
+        if (hasHalo_)
         {
-            T* gradients = cleared(chunk);
-            const long begin = chunks_[chunk];
-            const long end = chunks_[chunk + 1];
-            for (long sample = 0; sample < nSamples; ++sample)
-            {
-                nodeBlockBackward(input, tape, block, sample, begin, end, gradients,
-                    scratch(thread));
-                edgeBlockBackward(input, tape, block, sample, start[begin], start[end], gradients,
-                    scratch(thread));
-            }
-        });
+            recallHalo(input, block, tape);
+            updateAll(block, outer_);
+            exchange_->startBackward({termGradients_.data(), edgeStride_, ld_}, graph.haloEdge());
+        }
+        updateAll(block, inner_);
+        if (hasHalo_)
+        {
+            exchange_->finishBackward(
+                {termGradients_.data() + graph.nEdges()*ld_, edgeStride_, ld_});
+        }
 
         // What edges of other chunks send here is complete now
         pool_.run(nChunks, [&](int chunk, int thread)
@@ -379,7 +510,7 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
                 const T* x = tape.nodes[block].data() + sample*nodeRows;
                 kernels_.termsBackward(termRows(block, x),
                     {start.data(), graph.senderStart().data(), graph.senderEdge().data()},
-                    termGradients_.data() + sample*edgeRowsSize,
+                    termGradients_.data() + sample*edgeStride_,
                     nodeGradients_.data() + sample*nodeRows, begin, end, gradients,
                     scratch(thread));
                 if (block > 0)
@@ -427,6 +558,10 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
             scratch(thread));
     });
     collect({edgeEncoder_.get(), nodeEncoder_.get()}, parameterGradient);
+    if (comm_)
+    {
+        comm_->finishSums();
+    }
 }
 
 
@@ -451,6 +586,11 @@ void MeshGraphNetPass<T>::collect(const std::vector<const PackedMlp<T>*>& mlps,
         mlps[mlp]->collect(piece, kernels_, chunkGradients_.data(), gradientSize_, nChunks,
             parameterGradient, scratch(thread));
     });
+    for (std::size_t i = 0; comm_ && i < mlps.size(); ++i)
+    {
+        comm_->startSum(Span<T>(parameterGradient + mlps[i]->flatBegin(),
+            mlps[i]->flatEnd() - mlps[i]->flatBegin()));
+    }
 }
 
 template class MeshGraphNetPass<float>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "base/Precision.hpp"
 #include "base/ThreadPool.hpp"
 #include "config/Schema.hpp"
@@ -51,6 +52,16 @@ public:
     //- The parameters will not change before the next call: predictions may keep what does not
     //  depend on the nodes. Not called for a model that is trained.
     virtual void freeze() {}
+
+    //- Work with these ranks from now on, before the first pass: all call forward() alike, and so
+    //  the backward pass. Graphs may have a halo if handlesHalo().
+    virtual void joinRanks(std::shared_ptr<Comm>) {}
+
+    //- Cells of other ranks send to cells here; otherwise the model takes graphs without a halo
+    virtual bool handlesHalo() const { return false; }
+
+    //- The backward pass gives gradients of the parameters that are summed over the ranks
+    virtual bool sumsGradients() const { return false; }
 
     //- Change the last linear layer so that output c becomes factor[c]*output c + shift[c]
     //  (PopArt, van Hasselt et al. 2016). False if the model cannot: nothing was changed.

@@ -35,6 +35,11 @@ PackedMlp<T>::PackedMlp(const ParameterSet& parameters, const Names& names,
     }
 
     const auto& weight = parameters.entry(name(0, ".weight"));
+    const int last = names.normalised ? 2*names.nLayers - 1 : 2*(names.nLayers - 1);
+    const auto& end = parameters.entry(name(last, ".bias"));
+    flatBegin_ = weight.offset;
+    flatEnd_ = end.offset + end.count;
+
     int column = columns.first;
     const auto addPart = [&](int width)
     {

@@ -55,6 +55,10 @@ public:
     //- Draw other dropout masks from now on
     void setDropout(double probability, std::uint64_t key);
 
+    //- Its part of the flat parameters
+    std::int64_t flatBegin() const { return flatBegin_; }
+    std::int64_t flatEnd() const { return flatEnd_; }
+
     //- Where its part of a gradient array ends
     long gradientEnd() const { return gradientEnd_; }
 
@@ -101,6 +105,8 @@ private:
     int receiver_ = -1;
     std::int64_t gain_ = -1;
     std::int64_t shift_ = -1;
+    std::int64_t flatBegin_;
+    std::int64_t flatEnd_;
     long gradientEnd_;
 };
 

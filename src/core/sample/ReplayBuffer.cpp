@@ -2,6 +2,7 @@
 #include "sample/ReplayBuffer.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "sample/MeshArchive.hpp"
 #include "sample/slotState.hpp"
 
@@ -99,9 +100,11 @@ ReplayBuffer::ReplayBuffer
     std::uint64_t seed,
     int nInputColumns,
     int nTargetColumns,
-    Precision precision
+    Precision precision,
+    std::shared_ptr<const Comm> comm
 )
 :
+    comm_(std::move(comm)),
     limits_(limits),
     policy_(policy),
     nInputColumns_(nInputColumns),
@@ -138,7 +141,13 @@ bool ReplayBuffer::hasRoomFor(const Sample& sample) const
 {
     return samples_.empty()
         || (samples_.size() < limits_.capacity
-            && memory_.bytes() + memory_.bytesOf(sample) <= limits_.memory);
+            && !anyRank(*comm_, memory_.bytes() + memory_.bytesOf(sample) > limits_.memory));
+}
+
+
+bool ReplayBuffer::isTooLarge() const
+{
+    return samples_.size() > 1 && anyRank(*comm_, memory_.bytes() > limits_.memory);
 }
 
 
@@ -178,7 +187,7 @@ void ReplayBuffer::add(Sample sample)
         memory_.add(sample);
         std::swap(samples_[place], sample);
 
-        while (samples_.size() > 1 && memory_.bytes() > limits_.memory)
+        while (isTooLarge())
         {
             remove(below(samples_.size()));
         }
@@ -256,7 +265,8 @@ void ReplayBuffer::load
     const std::vector<MeshState>& known
 )
 {
-    ReplayBuffer loaded(limits_, policy_, 0, nInputColumns_, nTargetColumns_, precision_);
+    ReplayBuffer loaded(limits_, policy_, 0, nInputColumns_, nTargetColumns_, precision_,
+        comm_);
     loaded.nSeen_ = state.getInt("nSeen");
     std::istringstream generator(state.getText("generator"));
     if (!(generator >> loaded.generator_))

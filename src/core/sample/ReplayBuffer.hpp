@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "base/Precision.hpp"
 #include "base/StateTree.hpp"
 #include "sample/Sample.hpp"
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <random>
 #include <unordered_map>
 #include <vector>
@@ -58,10 +60,13 @@ public:
         std::size_t memory = std::numeric_limits<std::size_t>::max();   //!< bytes
     };
 
-    //- nInputColumns and nTargetColumns of the working precision make up a sample
+    //- nInputColumns and nTargetColumns of the working precision make up a sample. Over several
+    //  ranks each holds its part of the same samples: what one has no room for, none keeps.
     ReplayBuffer(Limits limits, Policy policy, std::uint64_t seed, int nInputColumns,
-        int nTargetColumns, Precision precision);
+        int nTargetColumns, Precision precision,
+        std::shared_ptr<const Comm> comm = std::make_shared<SerialComm>());
 
+    //- Collective
     void add(Sample sample);
 
     //- n samples drawn with replacement, uniformly and without bias; the same with every
@@ -97,8 +102,10 @@ private:
 
     std::size_t below(std::size_t n);
     bool hasRoomFor(const Sample& sample) const;
+    bool isTooLarge() const;
     void remove(std::size_t place);
 
+    std::shared_ptr<const Comm> comm_;
     Limits limits_;
     Policy policy_;
     int nInputColumns_;

@@ -2,6 +2,7 @@
 #include "sample/SampleStream.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 
 #include <algorithm>
 
@@ -135,7 +136,8 @@ SampleStream::Taken SampleStream::take
         taken.fault = gatherRows(layout_.target, views, Span<const double>(noReference_),
             spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
     }
-    if (taken.fault.field >= 0)
+    taken.good = !anyRank(comm, taken.fault.field >= 0);
+    if (!taken.good)
     {
         if (first)
         {

@@ -40,7 +40,8 @@ public:
 
     struct Taken
     {
-        NonFinite fault;        //!< field >= 0: nothing was taken
+        bool good = true;       //!< false: nothing was taken on any rank
+        NonFinite fault;        //!< why, field >= 0 on the ranks where it is
         bool kept = true;       //!< false: no room for it to wait as an input
     };
 

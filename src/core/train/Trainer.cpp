@@ -11,6 +11,7 @@
 #include "train/FixedChunks.hpp"
 #include "train/GradientBuffer.hpp"
 #include "train/predictPhysical.hpp"
+#include "train/sumGradients.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -138,6 +139,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     weights(comm, layout.countBuild),
     noise(at::detail::createCPUGenerator(static_cast<std::uint64_t>(config.seed) ^ noiseStream))
 {
+    model->joinRanks(comm);
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
     at::set_num_threads(isScripted ? pool.nThreads() : 1);
 
@@ -264,6 +266,10 @@ Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samp
     {
         const ScopedTimer timer(profiler, "backward");
         result.gradients = torch::autograd::grad({value}, parameters, {}, false, false, true);
+        if (!model->sumsGradients())
+        {
+            sumGradients(result.gradients, parameters, *comm);
+        }
     }
     return result;
 }
