@@ -41,6 +41,24 @@ const PredictorConfig& InSituPredictor::config() const
 }
 
 
+bool InSituPredictor::goesOnAfterError() const
+{
+    return config().onError == "continue";
+}
+
+
+std::int64_t InSituPredictor::selfCheckInterval() const
+{
+    return config().selfCheck;
+}
+
+
+InSituEngine::MeshOptions InSituPredictor::meshOptions() const
+{
+    return {card().boundaryNodes, "", config().onTopologyChange == "map"};
+}
+
+
 bool InSituPredictor::hasModel() const
 {
     return impl_->surrogate != nullptr;
@@ -360,7 +378,7 @@ void InSituPredictor::gap()
 }
 
 
-void InSituPredictor::check() const
+void InSituPredictor::check()
 {
     const std::string text = impl_->surrogate->firstStaleEntry();
     if (!text.empty())

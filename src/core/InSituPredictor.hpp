@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "InSituEngine.hpp"
 #include "base/Comm.hpp"
 #include "base/LogSink.hpp"
-#include "config/Node.hpp"
 #include "config/PredictorConfig.hpp"
 #include "infer/Rollout.hpp"
 #include "io/ModelCard.hpp"
-#include "sample/PendingAccess.hpp"
-#include "sample/TrainingCase.hpp"
 
 #include <memory>
 #include <string>
@@ -20,8 +18,8 @@ namespace inSitu
 class InSituTrainer;
 
 //- In-situ prediction attached to one mesh: fields in, predicted fields out. LibTorch stays behind
-//  it. One thread calls. Every method may throw Error (see base/Error.hpp).
-class InSituPredictor final : public PendingAccess
+//  it.
+class InSituPredictor final : public InSituEngine
 {
 public:
 
@@ -34,6 +32,12 @@ public:
     ~InSituPredictor() override;
 
     const PredictorConfig& config() const;
+
+    bool goesOnAfterError() const override;
+    std::int64_t selfCheckInterval() const override;
+
+    //- Once there is a model
+    MeshOptions meshOptions() const override;
 
     //- False: the trainer has not been followed yet
     bool hasModel() const;
@@ -48,22 +52,14 @@ public:
     //  the case knows of them; staticColumns and the mesh are checked against the card. Throws
     //  Error that names every difference.
     void begin(TrainingCase theCase, CaseMesh mesh);
-    bool begun() const;
+    bool begun() const override;
 
-    void setGeometry(CaseMesh mesh);
-
-    //- As InSituTrainer::setTopology()
-    void setTopology(CaseMesh mesh, const std::vector<Pending>& pending);
+    void setGeometry(CaseMesh mesh) override;
+    void setTopology(CaseMesh mesh, const std::vector<Pending>& pending) override;
 
     std::size_t nPending() const override;
     std::int64_t pendingTimeIndex(std::size_t i) const override;
     void getPending(std::size_t i, Pending& pending) const override;
-
-    struct Report
-    {
-        bool due = false;
-        std::string text;
-    };
 
     //- Mode compare: take the fields (collective)
     template<class Scalar>
@@ -84,21 +80,13 @@ public:
     //- Whole values of the targets made by the last call [nCells, columns]; may be empty
     Span<const double> prediction() const;
 
-    //- Apply a changed block as far as that is possible during a run: all but model, mode,
-    //  nThreads, onTopologyChange and writePrediction, which are refused with a warning. An
-    //  invalid block throws and changes nothing.
-    void reconfigure(const Node& block);
+    //- Applies all but model, mode, nThreads, onTopologyChange and writePrediction
+    void reconfigure(const Node& block) override;
 
-    //- Executions were left out
-    void gap();
-
-    //- As InSituTrainer::check()
-    void check() const;
-
-    //- Final table and record; once
-    void finish();
-
-    void countBuild(const std::string& cache, const std::string& reason, double seconds);
+    void gap() override;
+    void check() override;
+    void countBuild(const std::string& cache, const std::string& reason, double seconds) override;
+    void finish() override;
 
 private:
 

@@ -65,6 +65,24 @@ const ObjectConfig& InSituTrainer::config() const
 }
 
 
+bool InSituTrainer::goesOnAfterError() const
+{
+    return config().onError == "continue";
+}
+
+
+std::int64_t InSituTrainer::selfCheckInterval() const
+{
+    return config().selfCheck;
+}
+
+
+InSituEngine::MeshOptions InSituTrainer::meshOptions() const
+{
+    return {config().graph.boundaryNodes, config().cellZone, config().onTopologyChange == "map"};
+}
+
+
 bool InSituTrainer::begun() const
 {
     return impl_->loop != nullptr;

@@ -27,8 +27,7 @@ License
 #include "base/Error.hpp"
 #include "foamNode.H"
 #include "foamVersion.H"
-
-#include <cmath>
+#include "profiling.H"
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
 
@@ -59,18 +58,46 @@ const dictionary& withMesh(const Time& runTime, const dictionary& dict)
     return dict;
 }
 
+} // End anonymous namespace
 
-// Meshes that move, but neither add nor remove cells: their names say so. For others
-// the inputs that wait are kept ready for mapping from the start
-bool onlyMoves(const polyMesh& mesh)
+
+// * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+bool Foam::functionObjects::inSituObject::isDue()
 {
-    const word& kind = mesh.type();
-    return
-        kind.find("Motion") != std::string::npos
-     || kind == "dynamicInkJetFvMesh";
+    switch (postProcess ? executionRhythm::beat::regular : rhythm_.next())
+    {
+        case executionRhythm::beat::extra:
+        {
+            return false;
+        }
+        case executionRhythm::beat::afterGap:
+        {
+            engine_->gap();
+            break;
+        }
+        case executionRhythm::beat::regular:
+        {
+            break;
+        }
+    }
+    return true;
 }
 
-} // End anonymous namespace
+
+void Foam::functionObjects::inSituObject::storeIfDue()
+{
+    if
+    (
+        (postProcess || time_.writeTime())
+     && engine_->begun()
+     && stored_ != time_.timeIndex()
+    )
+    {
+        stored_ = time_.timeIndex();
+        store();
+    }
+}
 
 
 // * * * * * * * * * * * * Protected Member Functions  * * * * * * * * * * * //
@@ -109,7 +136,7 @@ void Foam::functionObjects::inSituObject::configure(const dictionary& dict)
     waiting_ = !guarded(*this, time_, "construction", policy, [&]
     {
         block_ = foamNode(dict);
-        makeEngine();
+        engine_ = makeEngine();
     });
     if (waiting_)
     {
@@ -135,14 +162,14 @@ void Foam::functionObjects::inSituObject::attempt
             *this,
             time_,
             entry,
-            goesOnAfterError() ? onFailure::warn : policy,
+            engine_->goesOnAfterError() ? onFailure::warn : policy,
             body
         );
     }
     catch (const Foam::error&)
     {
         // 'errors warn' (v2012) goes on: not with an engine that broke off midway
-        dropEngine();
+        engine_.reset();
         pending_.reset();
         throw;
     }
@@ -156,131 +183,43 @@ void Foam::functionObjects::inSituObject::attempt
 
         guarded(*this, time_, entry, onFailure::warn, [this]
         {
-            dropEngine();
+            engine_.reset();
             pending_.reset();
         });
     }
 }
 
 
-void Foam::functionObjects::inSituObject::mirrorMesh
+void Foam::functionObjects::inSituObject::conclude
 (
-    const fieldSelection& selection
+    const inSitu::InSituEngine::Report& report
 )
 {
-    const meshOptions options(optionsOfMesh());
-
-    gather_ = std::make_unique<fieldGather>
-    (
-        mesh_,
-        selection,
-        graphBuilder(mesh_, options.boundaryRows).boundaryPatches()
-    );
-    mirror_ = std::make_unique<meshMirror>
-    (
-        mesh_,
-        options.boundaryRows,
-        options.cellZone,
-        [this](const labelList& patches) { return gather_->fixedInputs(patches); },
-        [this](const std::string& cache, const std::string& reason, double seconds)
-        {
-            countBuild(cache, reason, seconds);
-        }
-    );
-    if (!meshIsStatic() && !onlyMoves(mesh_) && options.onTopologyChange == "map")
+    ++nExecutions_;
+    checkCaches();
+    keepWaitingInputs();
+    if (report.due)
     {
-        pending_ = std::make_unique<pendingFields>(mesh_, name());
-    }
-    mirror_->update();
-}
-
-
-void Foam::functionObjects::inSituObject::followMesh()
-{
-    switch (mirror_->update())
-    {
-        case meshMirror::change::none:
-        {
-            break;
-        }
-        case meshMirror::change::geometry:
-        {
-            setGeometry(mirror_->mesh());
-            break;
-        }
-        case meshMirror::change::topology:
-        {
-            const labelList& patches = mirror_->boundaryPatches();
-            gather_->setPatches(patches);
-            setTopology
-            (
-                mirror_->mesh(),
-                pending_ && mirror_->mapped()
-              ? pending_->mapped(waitingInputs(), patches)
-              : std::vector<inSitu::PendingAccess::Pending>()
-            );
-            if (!mirror_->mapped())
-            {
-                // Fields of the size of another mesh would end the run when OpenFOAM maps
-                // them next
-                pending_.reset();
-                forgetFields();
-            }
-            if (!pending_ && optionsOfMesh().onTopologyChange == "map")
-            {
-                // Once is a surprise
-                pending_ = std::make_unique<pendingFields>(mesh_, name());
-            }
-            break;
-        }
+        Log << type() << ' ' << name() << " execute:" << nl
+            << report.text.c_str() << nl << endl;
     }
 }
 
 
-void Foam::functionObjects::inSituObject::keepWaitingInputs()
+inSitu::Instant Foam::functionObjects::inSituObject::now() const
 {
-    if (pending_)
-    {
-        pending_->keep(waitingInputs(), mirror_->boundaryPatches());
-    }
-}
-
-
-void Foam::functionObjects::inSituObject::checkCaches()
-{
-    const label interval = selfCheckInterval();
-    if (interval > 0 && nExecutions_ % interval == 0)
-    {
-        mirror_->check();
-        checkEngine();
-    }
-}
-
-
-bool Foam::functionObjects::inSituObject::meshIsStatic() const
-{
-    const word& kind = static_cast<const polyMesh&>(mesh_).type();
-    return kind == polyMesh::typeName || kind == fvMesh::typeName || kind == "staticFvMesh";
-}
-
-
-Foam::scalar Foam::functionObjects::inSituObject::pointRounding() const
-{
-    return
-        time_.writeFormat() == IOstream::BINARY
-      ? 0
-      : std::pow(scalar(10), 1 - scalar(IOstream::defaultPrecision()));
+    return {time_.value(), time_.timeIndex(), time_.deltaTValue()};
 }
 
 
 void Foam::functionObjects::inSituObject::close()
 {
-    if (hasEngine())
+    if (engine_)
     {
         guarded(*this, time_, "destructor", onFailure::warn, [this]
         {
-            finishEngine();
-            dropEngine();
+            engine_->finish();
+            engine_.reset();
             pending_.reset();
         });
     }
@@ -301,7 +240,8 @@ Foam::functionObjects::inSituObject::inSituObject
     madeInMidRun_(inMidRun(runTime)),
     waiting_(false),
     nExecutions_(0),
-    executed_(-1)
+    executed_(-1),
+    stored_(-1)
 {
     if (Pstream::parRun())
     {
@@ -320,7 +260,7 @@ bool Foam::functionObjects::inSituObject::read(const dictionary& dict)
 {
     fvMeshFunctionObject::read(dict);
 
-    if (hasEngine())
+    if (engine_)
     {
         rhythm_.read(dict);
 
@@ -328,7 +268,7 @@ bool Foam::functionObjects::inSituObject::read(const dictionary& dict)
         const bool good = guarded(*this, time_, "read", onFailure::warn, [&]
         {
             inSitu::Node block(foamNode(dict));
-            reconfigureEngine(block);
+            engine_->reconfigure(block);
             block_ = std::move(block);
         });
         if (!good)
@@ -347,11 +287,41 @@ bool Foam::functionObjects::inSituObject::read(const dictionary& dict)
 }
 
 
+bool Foam::functionObjects::inSituObject::execute()
+{
+    addProfiling(execute, type() + "::execute");
+
+    if (engine_ && executed_ != time_.timeIndex())
+    {
+        executed_ = time_.timeIndex();
+        attempt("execute", onFailure::endRun, [this]
+        {
+            if (isDue())
+            {
+                step();
+            }
+            storeIfDue();
+        });
+    }
+    return true;
+}
+
+
+bool Foam::functionObjects::inSituObject::write()
+{
+    if (engine_)
+    {
+        attempt("write", onFailure::endRun, [this] { storeIfDue(); });
+    }
+    return true;
+}
+
+
 bool Foam::functionObjects::inSituObject::end()
 {
-    if (hasEngine())
+    if (engine_)
     {
-        attempt("end", onFailure::endRun, [this] { finishEngine(); });
+        attempt("end", onFailure::endRun, [this] { engine_->finish(); });
     }
     return true;
 }

@@ -28,7 +28,6 @@ License
 #include "base/Error.hpp"
 #include "foamLog.H"
 #include "meshTrainer.H"
-#include "profiling.H"
 #include "runPaths.H"
 #include "storedFields.H"
 
@@ -64,15 +63,15 @@ std::vector<inSitu::Pattern> namesOf(const std::vector<inSitu::FieldSpec>& field
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-bool Foam::functionObjects::meshPredictor::isClosure() const
+bool Foam::functionObjects::meshPredictor::isClosure()
 {
-    return predictor_->config().mode == "closure";
+    return predictor().config().mode == "closure";
 }
 
 
 bool Foam::functionObjects::meshPredictor::hasModel()
 {
-    const std::string name = predictor_->config().trainer();
+    const std::string name = predictor().config().trainer();
     if (name.empty())
     {
         return true;
@@ -86,33 +85,17 @@ bool Foam::functionObjects::meshPredictor::hasModel()
             "model: there is no meshTrainer '" + name + "' in this run"
         );
     }
-    if (object->trainer())
+    if (object->hasTrainer())
     {
-        predictor_->follow(*object->trainer());
+        predictor().follow(object->trainer());
     }
-    return predictor_->hasModel();
-}
-
-
-inSitu::TrainingCase Foam::functionObjects::meshPredictor::describeCase() const
-{
-    inSitu::TrainingCase result;
-    result.staticColumns = graphBuilder::staticColumns(gather_->inputNames());
-    result.fields = gather_->specs();
-    result.inputs = gather_->inputs();
-    result.targets = gather_->targets();
-    result.versions = {foamDescription()};
-    result.outputFolder = runPaths::newRunFolder(mesh_, name());
-    result.stableFolder = runPaths::objectFolder(mesh_, name());
-    result.startTime = time_.startTime().value();
-    result.meshMayChange = !meshIsStatic();
-    return result;
+    return predictor().hasModel();
 }
 
 
 void Foam::functionObjects::meshPredictor::begin()
 {
-    const inSitu::ModelCard& card = predictor_->card();
+    const inSitu::ModelCard& card = predictor().card();
     if (isClosure())
     {
         closure_ = std::make_unique<closureFields>(mesh_, card.targets);
@@ -131,7 +114,7 @@ void Foam::functionObjects::meshPredictor::begin()
     {
         closure_->setLayout(theCase.fields, theCase.targets);
     }
-    else if (predictor_->config().mode == "rollout")
+    else if (predictor().config().mode == "rollout")
     {
         rollout_ = std::make_unique<rolloutFields>
         (
@@ -142,7 +125,7 @@ void Foam::functionObjects::meshPredictor::begin()
             mirror_->boundaryPatches()
         );
     }
-    else if (predictor_->config().writePrediction)
+    else if (predictor().config().writePrediction)
     {
         scatter_ = std::make_unique<fieldScatter>
         (
@@ -152,18 +135,18 @@ void Foam::functionObjects::meshPredictor::begin()
             theCase.targets
         );
     }
-    predictor_->begin(std::move(theCase), mirror_->mesh());
+    predictor().begin(std::move(theCase), mirror_->mesh());
 }
 
 
 void Foam::functionObjects::meshPredictor::beginEarly()
 {
     const bool goesOn =
-        predictor_->config().mode == "rollout"
+        predictor().config().mode == "rollout"
      && getProperty<label>("rolloutStep", -1) >= 0;
 
     // A trainer may be made after this object
-    const std::string trainer = predictor_->config().trainer();
+    const std::string trainer = predictor().config().trainer();
     const bool early =
         (isClosure() || goesOn)
      && (trainer.empty() || meshTrainer::find(time_, word(trainer, false)));
@@ -179,63 +162,7 @@ void Foam::functionObjects::meshPredictor::beginEarly()
     }
     else if (!closure_->wasRead())
     {
-        predict();
-    }
-}
-
-
-void Foam::functionObjects::meshPredictor::predict()
-{
-    if (!hasModel())
-    {
-        return;
-    }
-    std::unique_ptr<storedFields> stored;
-    if (postProcess)
-    {
-        const inSitu::ModelCard& card = predictor_->card();
-        stored = std::make_unique<storedFields>(mesh_, card.inputs, card.targets);
-    }
-    if (predictor_->begun())
-    {
-        followMesh();
-    }
-    else
-    {
-        begin();
-    }
-
-    if (rollout_)
-    {
-        rollOut();
-        return;
-    }
-
-    const inSitu::Instant now
-        {time_.value(), time_.timeIndex(), time_.deltaTValue()};
-    const auto report =
-        closure_
-      ? predictor_->close(now, gather_->views(), closure_->values())
-      : predictor_->compare(now, gather_->views());
-    ++nExecutions_;
-    checkCaches();
-    keepWaitingInputs();
-
-    if (!predictor_->prediction().empty())
-    {
-        if (closure_)
-        {
-            closure_->update(predictor_->prediction());
-        }
-        else if (scatter_)
-        {
-            scatter_->update(predictor_->prediction());
-        }
-    }
-    if (report.due)
-    {
-        Log << type() << ' ' << name() << " execute:" << nl
-            << report.text.c_str() << nl << endl;
+        step();
     }
 }
 
@@ -248,7 +175,7 @@ void Foam::functionObjects::meshPredictor::resumeRollout()
         return;
     }
 
-    predictor_->rollout().resume(step, rollout_->startState());
+    predictor().rollout().resume(step, rollout_->startState());
     feedRollout
     (
         getProperty<label>("rolloutWaited", 0),
@@ -265,19 +192,17 @@ void Foam::functionObjects::meshPredictor::feedRollout
     const scalar inputTime
 )
 {
-    inSitu::Rollout& rollout = predictor_->rollout();
+    inSitu::Rollout& rollout = predictor().rollout();
     rollout.feed({inputTime, time_.timeIndex(), time_.deltaTValue()}, rollout_->state());
     rollout.setWaited(waited, inputTime);
 }
 
 
-void Foam::functionObjects::meshPredictor::rollOut()
+inSitu::InSituEngine::Report Foam::functionObjects::meshPredictor::rollOut()
 {
-    const inSitu::Instant now
-        {time_.value(), time_.timeIndex(), time_.deltaTValue()};
-    inSitu::Rollout& rollout = predictor_->rollout();
+    inSitu::Rollout& rollout = predictor().rollout();
 
-    const label steps = label(predictor_->config().rollout.steps);
+    const label steps = label(predictor().config().rollout.steps);
     if (steps > 0 && rollout.step() >= steps)
     {
         rollout.reset();
@@ -286,44 +211,95 @@ void Foam::functionObjects::meshPredictor::rollOut()
     {
         rollout_->start();
         rollout.begin(rollout_->startState());
-        feedRollout(0, now.time);
+        feedRollout(0, time_.value());
     }
-    else if (rollout.tick(now))
+    else if (rollout.tick(now()))
     {
-        rollout_->update(rollout.advance(now));
-        const auto report = predictor_->note
+        rollout_->update(rollout.advance(now()));
+        const auto report = predictor().note
         (
-            now,
+            now(),
             rollout.compare(gather_->views(), inSitu::SerialComm())
         );
-        feedRollout(0, now.time);
-        if (report.due)
+        feedRollout(0, time_.value());
+        return report;
+    }
+    return {};
+}
+
+
+// * * * * * * * * * * * * Protected Member Functions  * * * * * * * * * * * //
+
+std::unique_ptr<inSitu::InSituEngine>
+Foam::functionObjects::meshPredictor::makeEngine()
+{
+    auto engine = std::make_unique<inSitu::InSituPredictor>
+    (
+        block_,
+        name(),
+        time_.globalPath(),
+        hostKeys(),
+        std::make_shared<inSitu::SerialComm>(),
+        std::make_shared<foamLog>(*this)
+    );
+    if (postProcess && engine->config().mode == "closure")
+    {
+        throw inSitu::Error
+        (
+            "mode closure acts on a running solver; post-processing has mode compare"
+        );
+    }
+    return engine;
+}
+
+
+void Foam::functionObjects::meshPredictor::step()
+{
+    if (!hasModel())
+    {
+        return;
+    }
+    std::unique_ptr<storedFields> stored;
+    if (postProcess)
+    {
+        const inSitu::ModelCard& card = predictor().card();
+        stored = std::make_unique<storedFields>(mesh_, card.inputs, card.targets);
+    }
+    if (predictor().begun())
+    {
+        followMesh();
+    }
+    else
+    {
+        begin();
+    }
+
+    conclude
+    (
+        rollout_ ? rollOut()
+      : closure_ ? predictor().close(now(), gather_->views(), closure_->values())
+      : predictor().compare(now(), gather_->views())
+    );
+
+    if (!predictor().prediction().empty())
+    {
+        if (closure_)
         {
-            Log << type() << ' ' << name() << " execute:" << nl
-                << report.text.c_str() << nl << endl;
+            closure_->update(predictor().prediction());
+        }
+        else if (scatter_)
+        {
+            scatter_->update(predictor().prediction());
         }
     }
-    ++nExecutions_;
-    checkCaches();
 }
 
 
 void Foam::functionObjects::meshPredictor::store()
 {
-    if
-    (
-        !(postProcess || time_.writeTime())
-     || !predictor_->begun()
-     || written_ == time_.timeIndex()
-    )
-    {
-        return;
-    }
-    written_ = time_.timeIndex();
-
     if (rollout_)
     {
-        const inSitu::Rollout& rollout = predictor_->rollout();
+        const inSitu::Rollout& rollout = predictor().rollout();
         rollout_->write();
         setProperty("rolloutStep", label(rollout.step()));
         setProperty("rolloutWaited", label(rollout.waited()));
@@ -340,103 +316,6 @@ void Foam::functionObjects::meshPredictor::store()
 }
 
 
-// * * * * * * * * * * * * Protected Member Functions  * * * * * * * * * * * //
-
-bool Foam::functionObjects::meshPredictor::hasEngine() const
-{
-    return predictor_ != nullptr;
-}
-
-
-void Foam::functionObjects::meshPredictor::makeEngine()
-{
-    predictor_ = std::make_unique<inSitu::InSituPredictor>
-    (
-        block_,
-        name(),
-        time_.globalPath(),
-        hostKeys(),
-        std::make_shared<inSitu::SerialComm>(),
-        std::make_shared<foamLog>(*this)
-    );
-    if (postProcess && isClosure())
-    {
-        throw inSitu::Error
-        (
-            "mode closure acts on a running solver; post-processing has mode compare"
-        );
-    }
-}
-
-
-void Foam::functionObjects::meshPredictor::dropEngine()
-{
-    predictor_.reset();
-}
-
-
-void Foam::functionObjects::meshPredictor::finishEngine()
-{
-    predictor_->finish();
-}
-
-
-void Foam::functionObjects::meshPredictor::reconfigureEngine
-(
-    const inSitu::Node& block
-)
-{
-    predictor_->reconfigure(block);
-}
-
-
-bool Foam::functionObjects::meshPredictor::goesOnAfterError() const
-{
-    return predictor_->config().onError == "continue";
-}
-
-
-Foam::label Foam::functionObjects::meshPredictor::selfCheckInterval() const
-{
-    return label(predictor_->config().selfCheck);
-}
-
-
-void Foam::functionObjects::meshPredictor::checkEngine()
-{
-    predictor_->check();
-}
-
-
-void Foam::functionObjects::meshPredictor::setGeometry
-(
-    const inSitu::CaseMesh& mesh
-)
-{
-    predictor_->setGeometry(mesh);
-}
-
-
-void Foam::functionObjects::meshPredictor::setTopology
-(
-    const inSitu::CaseMesh& mesh,
-    const std::vector<inSitu::PendingAccess::Pending>& pending
-)
-{
-    predictor_->setTopology(mesh, pending);
-    if (rollout_ && predictor_->rollout().begun())
-    {
-        // OpenFOAM has mapped the fields: they are what was fed in
-        inSitu::Rollout& rollout = predictor_->rollout();
-        const label waited = label(rollout.waited());
-        const scalar inputTime = rollout.inputTime();
-        rollout_->setPatches(mirror_->boundaryPatches());
-        rollout.resume(rollout.step(), rollout_->startState());
-        feedRollout(waited, inputTime);
-    }
-}
-
-
 void Foam::functionObjects::meshPredictor::forgetFields()
 {
     if (scatter_)
@@ -446,33 +325,18 @@ void Foam::functionObjects::meshPredictor::forgetFields()
 }
 
 
-const inSitu::PendingAccess&
-Foam::functionObjects::meshPredictor::waitingInputs() const
+void Foam::functionObjects::meshPredictor::rowsChanged()
 {
-    return *predictor_;
-}
-
-
-void Foam::functionObjects::meshPredictor::countBuild
-(
-    const std::string& cache,
-    const std::string& reason,
-    double seconds
-)
-{
-    predictor_->countBuild(cache, reason, seconds);
-}
-
-
-Foam::functionObjects::inSituObject::meshOptions
-Foam::functionObjects::meshPredictor::optionsOfMesh() const
-{
-    return
+    if (rollout_ && predictor().rollout().begun())
     {
-        predictor_->card().boundaryNodes,
-        "",
-        predictor_->config().onTopologyChange
-    };
+        // OpenFOAM has mapped the fields: they are what was fed in
+        inSitu::Rollout& rollout = predictor().rollout();
+        const label waited = label(rollout.waited());
+        const scalar inputTime = rollout.inputTime();
+        rollout_->setPatches(mirror_->boundaryPatches());
+        rollout.resume(rollout.step(), rollout_->startState());
+        feedRollout(waited, inputTime);
+    }
 }
 
 
@@ -485,11 +349,10 @@ Foam::functionObjects::meshPredictor::meshPredictor
     const dictionary& dict
 )
 :
-    inSituObject(name, runTime, dict),
-    written_(-1)
+    inSituObject(name, runTime, dict)
 {
     configure(dict);
-    if (predictor_ && !postProcess && !madeInMidRun_)
+    if (engine_ && !postProcess && !madeInMidRun_)
     {
         attempt("construction", onFailure::endConstruction, [this] { beginEarly(); });
     }
@@ -501,46 +364,6 @@ Foam::functionObjects::meshPredictor::meshPredictor
 Foam::functionObjects::meshPredictor::~meshPredictor()
 {
     close();
-}
-
-
-// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
-
-bool Foam::functionObjects::meshPredictor::execute()
-{
-    addProfiling(predictor, "meshPredictor::execute");
-
-    if (predictor_ && executed_ != time_.timeIndex())
-    {
-        executed_ = time_.timeIndex();
-        attempt("execute", onFailure::endRun, [this]
-        {
-            const executionRhythm::beat beat =
-                postProcess ? executionRhythm::beat::regular : rhythm_.next();
-
-            if (beat == executionRhythm::beat::extra)
-            {
-                return;
-            }
-            if (beat == executionRhythm::beat::afterGap && predictor_->begun())
-            {
-                predictor_->gap();
-            }
-            predict();
-            store();
-        });
-    }
-    return true;
-}
-
-
-bool Foam::functionObjects::meshPredictor::write()
-{
-    if (predictor_)
-    {
-        attempt("write", onFailure::endRun, [this] { store(); });
-    }
-    return true;
 }
 
 // ************************************************************************* //

@@ -27,7 +27,6 @@ License
 #include "addToRunTimeSelectionTable.H"
 #include "base/Error.hpp"
 #include "foamLog.H"
-#include "profiling.H"
 #include "runPaths.H"
 
 #include <algorithm>
@@ -57,12 +56,11 @@ std::vector<Foam::functionObjects::meshTrainer*> objects;
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
+inSitu::TrainingCase Foam::functionObjects::meshTrainer::mirrorCase()
 {
-    const inSitu::ObjectConfig& config = trainer_->config();
-    const fieldSelection selection(fieldSelection::of(config, block_, mesh_));
+    const inSitu::ObjectConfig& config = trainer().config();
 
-    mirrorMesh(selection);
+    mirrorMesh(fieldSelection::of(config, block_, mesh_));
     if (config.writePrediction)
     {
         scatter_ = std::make_unique<fieldScatter>
@@ -73,18 +71,7 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::describeCase()
             gather_->targets()
         );
     }
-    inSitu::TrainingCase result;
-    result.staticColumns = graphBuilder::staticColumns(gather_->inputNames());
-    result.fields = gather_->specs();
-    result.inputs = gather_->inputs();
-    result.targets = gather_->targets();
-    result.versions = {foamDescription()};
-    result.outputFolder = runPaths::newRunFolder(mesh_, name());
-    result.stableFolder = runPaths::objectFolder(mesh_, name());
-    result.meshMayChange = !meshIsStatic();
-    result.pointRounding = result.meshMayChange ? pointRounding() : 0;
-    result.exactRestart = time_.writeFormat() == IOstream::BINARY;
-    return result;
+    return describeCase();
 }
 
 
@@ -92,8 +79,9 @@ void Foam::functionObjects::meshTrainer::begin()
 {
     const scalar start = time_.startTime().value();
 
-    inSitu::TrainingCase theCase(describeCase());
-    theCase.startTime = start;
+    inSitu::TrainingCase theCase(mirrorCase());
+    theCase.pointRounding = theCase.meshMayChange ? pointRounding() : 0;
+    theCase.exactRestart = time_.writeFormat() == IOstream::BINARY;
     theCase.endTime = time_.endTime().value();
     theCase.timeTolerance = runPaths::nameRounding(start);
     theCase.meshOfStartTime =
@@ -109,8 +97,8 @@ void Foam::functionObjects::meshTrainer::begin()
         theCase.timeTolerance = runPaths::nameRounding(theCase.startTime);
     }
 
-    trainer_->begin(std::move(theCase), mirror_->mesh());
-    trainer_->resume(runPaths::checkpoints(mesh_, name(), latest));
+    trainer().begin(std::move(theCase), mirror_->mesh());
+    trainer().resume(runPaths::checkpoints(mesh_, name(), latest));
     keepWaitingInputs();
 }
 
@@ -129,7 +117,7 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
     }
     try
     {
-        fieldSelection::of(trainer_->config(), block_, mesh_);
+        fieldSelection::of(trainer().config(), block_, mesh_);
         return true;
     }
     catch (const inSitu::Error&)
@@ -140,91 +128,12 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
 }
 
 
-void Foam::functionObjects::meshTrainer::train()
-{
-    const executionRhythm::beat beat = rhythm_.next();
-
-    if (beat == executionRhythm::beat::extra)
-    {
-        return;
-    }
-    if (beat == executionRhythm::beat::afterGap)
-    {
-        trainer_->gap();
-    }
-    if (trainer_->begun())
-    {
-        followMesh();
-    }
-    else
-    {
-        begin();
-    }
-
-    const auto report = trainer_->execute
-    (
-        {time_.value(), time_.timeIndex(), time_.deltaTValue()},
-        gather_->views()
-    );
-    ++nExecutions_;
-    checkCaches();
-
-    keepWaitingInputs();
-    if (scatter_ && !trainer_->prediction().empty())
-    {
-        scatter_->update(trainer_->prediction());
-    }
-    if (report.due)
-    {
-        Log << type() << ' ' << name() << " execute:" << nl
-            << report.text.c_str() << nl << endl;
-    }
-}
-
-
-void Foam::functionObjects::meshTrainer::store()
-{
-    if
-    (
-        !time_.writeTime()
-     || !trainer_->begun()
-     || stored_ == time_.timeIndex()
-    )
-    {
-        return;
-    }
-    stored_ = time_.timeIndex();
-
-    // The mesh of this time, also if it has changed since the last execution
-    followMesh();
-    keepWaitingInputs();
-
-    const fileName folder
-    (
-        runPaths::checkpointFolder(mesh_, name(), time_.timeName())
-    );
-    mkDir(folder.path());
-    trainer_->write(time_.value(), time_.timeName(), folder);
-    setProperty("checkpointTime", time_.value());
-
-    if (scatter_)
-    {
-        scatter_->write();
-    }
-}
-
-
 // * * * * * * * * * * * * Protected Member Functions  * * * * * * * * * * * //
 
-bool Foam::functionObjects::meshTrainer::hasEngine() const
+std::unique_ptr<inSitu::InSituEngine>
+Foam::functionObjects::meshTrainer::makeEngine()
 {
-    return trainer_ != nullptr;
-}
-
-
-void Foam::functionObjects::meshTrainer::makeEngine()
-{
-    trainer_ = std::make_unique<inSitu::InSituTrainer>
+    return std::make_unique<inSitu::InSituTrainer>
     (
         block_,
         name(),
@@ -236,61 +145,43 @@ void Foam::functionObjects::meshTrainer::makeEngine()
 }
 
 
-void Foam::functionObjects::meshTrainer::dropEngine()
+void Foam::functionObjects::meshTrainer::step()
 {
-    trainer_.reset();
+    if (trainer().begun())
+    {
+        followMesh();
+    }
+    else
+    {
+        begin();
+    }
+    conclude(trainer().execute(now(), gather_->views()));
+
+    if (scatter_ && !trainer().prediction().empty())
+    {
+        scatter_->update(trainer().prediction());
+    }
 }
 
 
-void Foam::functionObjects::meshTrainer::finishEngine()
+void Foam::functionObjects::meshTrainer::store()
 {
-    trainer_->finish();
-}
+    // The mesh of this time, also if it has changed since the last execution
+    followMesh();
+    keepWaitingInputs();
 
+    const fileName folder
+    (
+        runPaths::checkpointFolder(mesh_, name(), time_.timeName())
+    );
+    mkDir(folder.path());
+    trainer().write(time_.value(), time_.timeName(), folder);
+    setProperty("checkpointTime", time_.value());
 
-void Foam::functionObjects::meshTrainer::reconfigureEngine
-(
-    const inSitu::Node& block
-)
-{
-    trainer_->reconfigure(block);
-}
-
-
-bool Foam::functionObjects::meshTrainer::goesOnAfterError() const
-{
-    return trainer_->config().onError == "continue";
-}
-
-
-Foam::label Foam::functionObjects::meshTrainer::selfCheckInterval() const
-{
-    return label(trainer_->config().selfCheck);
-}
-
-
-void Foam::functionObjects::meshTrainer::checkEngine()
-{
-    trainer_->check();
-}
-
-
-void Foam::functionObjects::meshTrainer::setGeometry
-(
-    const inSitu::CaseMesh& mesh
-)
-{
-    trainer_->setGeometry(mesh);
-}
-
-
-void Foam::functionObjects::meshTrainer::setTopology
-(
-    const inSitu::CaseMesh& mesh,
-    const std::vector<inSitu::PendingAccess::Pending>& pending
-)
-{
-    trainer_->setTopology(mesh, pending);
+    if (scatter_)
+    {
+        scatter_->write();
+    }
 }
 
 
@@ -303,37 +194,6 @@ void Foam::functionObjects::meshTrainer::forgetFields()
 }
 
 
-const inSitu::PendingAccess&
-Foam::functionObjects::meshTrainer::waitingInputs() const
-{
-    return *trainer_;
-}
-
-
-void Foam::functionObjects::meshTrainer::countBuild
-(
-    const std::string& cache,
-    const std::string& reason,
-    double seconds
-)
-{
-    trainer_->countBuild(cache, reason, seconds);
-}
-
-
-Foam::functionObjects::inSituObject::meshOptions
-Foam::functionObjects::meshTrainer::optionsOfMesh() const
-{
-    const inSitu::ObjectConfig& config = trainer_->config();
-    return
-    {
-        config.graph.boundaryNodes,
-        config.cellZone,
-        config.onTopologyChange
-    };
-}
-
-
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
 Foam::functionObjects::meshTrainer::meshTrainer
@@ -343,8 +203,7 @@ Foam::functionObjects::meshTrainer::meshTrainer
     const dictionary& dict
 )
 :
-    inSituObject(name, runTime, dict),
-    stored_(-1)
+    inSituObject(name, runTime, dict)
 {
     if (postProcess)
     {
@@ -388,33 +247,6 @@ Foam::functionObjects::meshTrainer::find(const Time& runTime, const word& name)
         }
     );
     return found == objects.rend() ? nullptr : *found;
-}
-
-
-bool Foam::functionObjects::meshTrainer::execute()
-{
-    addProfiling(trainer, "meshTrainer::execute");
-
-    if (trainer_ && executed_ != time_.timeIndex())
-    {
-        executed_ = time_.timeIndex();
-        attempt("execute", onFailure::endRun, [this]
-        {
-            train();
-            store();
-        });
-    }
-    return true;
-}
-
-
-bool Foam::functionObjects::meshTrainer::write()
-{
-    if (trainer_)
-    {
-        attempt("write", onFailure::endRun, [this] { store(); });
-    }
-    return true;
 }
 
 // ************************************************************************* //
