@@ -63,12 +63,6 @@ std::vector<inSitu::Pattern> namesOf(const std::vector<inSitu::FieldSpec>& field
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-bool Foam::functionObjects::meshPredictor::isClosure()
-{
-    return predictor().config().mode == "closure";
-}
-
-
 bool Foam::functionObjects::meshPredictor::hasModel()
 {
     const std::string name = predictor().config().trainer();
@@ -93,13 +87,21 @@ bool Foam::functionObjects::meshPredictor::hasModel()
 }
 
 
+bool Foam::functionObjects::meshPredictor::hasModelEarly()
+{
+    // A trainer may be made after this object
+    const std::string trainer = predictor().config().trainer();
+    return
+        (trainer.empty() || meshTrainer::find(time_, word(trainer, false)))
+     && hasModel();
+}
+
+
 void Foam::functionObjects::meshPredictor::begin()
 {
+    mode_->makeFields();
+
     const inSitu::ModelCard& card = predictor().card();
-    if (isClosure())
-    {
-        closure_ = std::make_unique<closureFields>(mesh_, card.targets);
-    }
     const fieldSelection selection(fieldSelection::of
     (
         namesOf(card.inputs),
@@ -110,121 +112,21 @@ void Foam::functionObjects::meshPredictor::begin()
     mirrorMesh(selection);
 
     inSitu::TrainingCase theCase(describeCase());
-    if (closure_)
-    {
-        closure_->setLayout(theCase.fields, theCase.targets);
-    }
-    else if (predictor().config().mode == "rollout")
-    {
-        rollout_ = std::make_unique<rolloutFields>
-        (
-            mesh_,
-            selection,
-            theCase.fields,
-            theCase.targets,
-            mirror_->boundaryPatches()
-        );
-    }
-    else if (predictor().config().writePrediction)
-    {
-        scatter_ = std::make_unique<fieldScatter>
-        (
-            mesh_,
-            name(),
-            theCase.fields,
-            theCase.targets
-        );
-    }
+    mode_->begin(selection, theCase, mirror_->boundaryPatches());
     predictor().begin(std::move(theCase), mirror_->mesh());
 }
 
 
 void Foam::functionObjects::meshPredictor::beginEarly()
 {
-    const bool goesOn =
-        predictor().config().mode == "rollout"
-     && getProperty<label>("rolloutStep", -1) >= 0;
-
-    // A trainer may be made after this object
-    const std::string trainer = predictor().config().trainer();
-    const bool early =
-        (isClosure() || goesOn)
-     && (trainer.empty() || meshTrainer::find(time_, word(trainer, false)));
-
-    if (!early || !hasModel())
+    if (mode_->isEarly() && hasModelEarly())
     {
-        return;
+        begin();
+        if (!mode_->resume(now()))
+        {
+            step();
+        }
     }
-    begin();
-    if (goesOn)
-    {
-        resumeRollout();
-    }
-    else if (!closure_->wasRead())
-    {
-        step();
-    }
-}
-
-
-void Foam::functionObjects::meshPredictor::resumeRollout()
-{
-    const label step = getProperty<label>("rolloutStep", -1);
-    if (step < 0 || !rollout_->wasRead())
-    {
-        return;
-    }
-
-    predictor().rollout().resume(step, rollout_->startState());
-    feedRollout
-    (
-        getProperty<label>("rolloutWaited", 0),
-        getProperty<scalar>("rolloutInputTime", time_.startTime().value())
-    );
-    Log << type() << ' ' << name() << ": the rollout goes on from its step "
-        << step << nl << endl;
-}
-
-
-void Foam::functionObjects::meshPredictor::feedRollout
-(
-    const label waited,
-    const scalar inputTime
-)
-{
-    inSitu::Rollout& rollout = predictor().rollout();
-    rollout.feed({inputTime, time_.timeIndex(), time_.deltaTValue()}, rollout_->state());
-    rollout.setWaited(waited, inputTime);
-}
-
-
-inSitu::InSituEngine::Report Foam::functionObjects::meshPredictor::rollOut()
-{
-    inSitu::Rollout& rollout = predictor().rollout();
-
-    const label steps = label(predictor().config().rollout.steps);
-    if (steps > 0 && rollout.step() >= steps)
-    {
-        rollout.reset();
-    }
-    if (!rollout.begun())
-    {
-        rollout_->start();
-        rollout.begin(rollout_->startState());
-        feedRollout(0, time_.value());
-    }
-    else if (rollout.tick(now()))
-    {
-        rollout_->update(rollout.advance(now()));
-        const auto report = predictor().note
-        (
-            now(),
-            rollout.compare(gather_->views(), inSitu::SerialComm())
-        );
-        feedRollout(0, time_.value());
-        return report;
-    }
-    return {};
 }
 
 
@@ -249,6 +151,7 @@ Foam::functionObjects::meshPredictor::makeEngine()
             "mode closure acts on a running solver; post-processing has mode compare"
         );
     }
+    mode_ = predictionMode::New(mesh_, *this, *engine);
     return engine;
 }
 
@@ -274,69 +177,25 @@ void Foam::functionObjects::meshPredictor::step()
         begin();
     }
 
-    conclude
-    (
-        rollout_ ? rollOut()
-      : closure_ ? predictor().close(now(), gather_->views(), closure_->values())
-      : predictor().compare(now(), gather_->views())
-    );
-
-    if (!predictor().prediction().empty())
-    {
-        if (closure_)
-        {
-            closure_->update(predictor().prediction());
-        }
-        else if (scatter_)
-        {
-            scatter_->update(predictor().prediction());
-        }
-    }
+    conclude(mode_->predict(now(), gather_->views()));
 }
 
 
 void Foam::functionObjects::meshPredictor::store()
 {
-    if (rollout_)
-    {
-        const inSitu::Rollout& rollout = predictor().rollout();
-        rollout_->write();
-        setProperty("rolloutStep", label(rollout.step()));
-        setProperty("rolloutWaited", label(rollout.waited()));
-        setProperty("rolloutInputTime", scalar(rollout.inputTime()));
-    }
-    else if (closure_)
-    {
-        closure_->write();
-    }
-    else if (scatter_)
-    {
-        scatter_->write();
-    }
+    mode_->write();
 }
 
 
 void Foam::functionObjects::meshPredictor::forgetFields()
 {
-    if (scatter_)
-    {
-        scatter_->forget();
-    }
+    mode_->forget();
 }
 
 
 void Foam::functionObjects::meshPredictor::rowsChanged()
 {
-    if (rollout_ && predictor().rollout().begun())
-    {
-        // OpenFOAM has mapped the fields: they are what was fed in
-        inSitu::Rollout& rollout = predictor().rollout();
-        const label waited = label(rollout.waited());
-        const scalar inputTime = rollout.inputTime();
-        rollout_->setPatches(mirror_->boundaryPatches());
-        rollout.resume(rollout.step(), rollout_->startState());
-        feedRollout(waited, inputTime);
-    }
+    mode_->setPatches(now(), mirror_->boundaryPatches());
 }
 
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "InSituPredictorImpl.hpp"
+
+#include "base/Error.hpp"
+#include "base/Text.hpp"
+#include "infer/columnLimits.hpp"
+
+#include <optional>
+
+// One execution in each of the modes
+
+namespace inSitu
+{
+
+void InSituPredictor::Impl::leaveOut(const NonFinite& fault, const Instant& now)
+{
+    const std::string what = "field " + theCase.fields[fault.field].name
+        + " is not finite, or too large for the network's precision, in "
+        + mesh.placeOfRow(fault.row) + " at time " + numberText(now.time);
+    if (config.onNonFinite == "abort")
+    {
+        throw Error(what + "; 'onNonFinite skip' leaves such times out");
+    }
+    ++counts["nonFinite"];
+    if (config.onNonFinite == "warn")
+    {
+        warn(what + ": nothing is predicted");
+    }
+}
+
+
+//- The first time aloud
+void InSituPredictor::Impl::tellOfNonFinite(std::int64_t number)
+{
+    std::int64_t& told = counts["notFinite"];
+    if (told == 0 && number > 0)
+    {
+        warn("the network gives values that are not finite: they are "
+            + std::string(closure ? "not written" : "left out") + ", and counted");
+    }
+    told = number;
+}
+
+
+template<class Scalar>
+InSituPredictor::Report InSituPredictor::compare
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& views
+)
+{
+    Impl& my = *impl_;
+    my.reloadIfReplaced();
+    const NonFinite fault = [&]
+    {
+        ScopedTimer timer(my.profiler, "predict");
+        return my.comparison->execute(now, views, *my.comm);
+    }();
+    if (fault.field >= 0)
+    {
+        my.leaveOut(fault, now);
+        gap();
+    }
+    my.tellOfNonFinite(my.comparison->nNonFinite());
+
+    my.time = now.time;
+    return ++my.executions % my.config.reportInterval == 0 ? my.reportOfComparison() : Report();
+}
+
+
+//- Over what was compared since the last one
+InSituPredictor::Report InSituPredictor::Impl::reportOfComparison()
+{
+    const PredictionErrors errors = comparison->errors().errors();
+    const std::vector<std::vector<double>> values
+    {
+        errors.rmse, errors.skill, errors.largest, {errors.place.begin(), errors.place.end()}
+    };
+    record->row(time, errors.samples, values);
+    comparison->errors().reset();
+    return {true, record->text(errors.samples, values)};
+}
+
+
+template<class Scalar>
+InSituPredictor::Report InSituPredictor::close
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& views,
+    Span<const double> previous
+)
+{
+    Impl& my = *impl_;
+    my.reloadIfReplaced();
+    my.closed.clear();
+    ScopedTimer timer(my.profiler, "predict");
+
+    const SampleStream::Taken taken = my.stream->take(now, views, *my.comm);
+    if (taken.fault.field >= 0)
+    {
+        my.leaveOut(taken.fault, now);
+        return {};
+    }
+    const std::optional<PendingInputs::Completed> completed = my.stream->next();
+    std::vector<double> values(previous.size());
+    my.surrogate->predict(completed->sample, Span<double>(values));
+    my.closure->apply(Span<double>(values), previous);
+    my.closed = std::move(values);
+    my.counts["outliers"] = my.closure->nOutliers();
+    my.tellOfNonFinite(my.closure->nNonFinite());
+
+    Report report;
+    if (++my.executions % my.config.reportInterval == 0)
+    {
+        const std::vector<std::vector<double>> range =
+            rangeByField(my.closed, my.surrogate->card().targets, *my.comm);
+        my.record->row(now.time, my.executions, range);
+        report.due = true;
+        report.text = my.record->text(my.executions, range) + "\n    outliers = "
+            + std::to_string(my.closure->nOutliers()) + ", not finite = "
+            + std::to_string(my.closure->nNonFinite());
+    }
+    return report;
+}
+
+
+Rollout& InSituPredictor::rollout()
+{
+    return *impl_->rollout;
+}
+
+
+InSituPredictor::Report InSituPredictor::note(const Instant& now, const RolloutErrors& errors)
+{
+    Impl& my = *impl_;
+    const std::vector<std::vector<double>> values
+        {errors.rmse, errors.relative, errors.persistence};
+    my.record->row(now.time, errors.step, values);
+    ++my.executions;
+
+    Report report;
+    report.due = errors.step % my.config.reportInterval == 0;
+    report.text = my.record->text(errors.step, values);
+    return report;
+}
+
+
+Span<const double> InSituPredictor::prediction() const
+{
+    return impl_->comparison ? impl_->comparison->prediction() : Span<const double>(impl_->closed);
+}
+
+
+#define INSITU_PREDICTOR_OF(Scalar)                                                                \
+    template InSituPredictor::Report InSituPredictor::compare(const Instant&,                      \
+        const std::vector<FieldView<Scalar>>&);                                                    \
+    template InSituPredictor::Report InSituPredictor::close(const Instant&,                        \
+        const std::vector<FieldView<Scalar>>&, Span<const double>);
+
+INSITU_PREDICTOR_OF(float)
+INSITU_PREDICTOR_OF(double)
+
+#undef INSITU_PREDICTOR_OF
+
+}
