@@ -22,6 +22,7 @@ public:
     struct MeshOptions
     {
         bool boundaryRows = true;           //!< a row per boundary face
+        bool halo = true;                   //!< cells of other ranks send through cut faces
         std::string cellZone;               //!< empty: all cells
         bool mapsWaiting = true;            //!< values that wait are to be mapped with the cells
     };

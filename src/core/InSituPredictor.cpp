@@ -19,9 +19,8 @@ InSituPredictor::InSituPredictor
     std::shared_ptr<LogSink> log
 )
 :
-    impl_(std::make_unique<Impl>(block, name, caseFolder, hostKeys))
+    impl_(std::make_unique<Impl>(block, name, caseFolder, hostKeys, std::move(comm)))
 {
-    impl_->comm = std::move(comm);
     impl_->log = std::move(log);
     if (!impl_->path.empty())
     {
@@ -53,7 +52,8 @@ std::int64_t InSituPredictor::selfCheckInterval() const
 
 InSituEngine::MeshOptions InSituPredictor::meshOptions() const
 {
-    return {card().boundaryNodes, "", config().onTopologyChange == "map"};
+    return {card().boundaryNodes, config().graph.halo == "exchange", "",
+        config().onTopologyChange == "map"};
 }
 
 
@@ -108,6 +108,13 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
     my.mesh = std::move(mesh);
     const ModelCard& card = my.surrogate->card();
     requireCase(card, my.theCase, my.mesh);
+    if (my.mesh.state.graph->halo() && !my.surrogate->handlesHalo())
+    {
+        throw Error("model \"" + my.config.model + "\" sees the cells of its own rank only;"
+            " 'graph { halo none; }' predicts so on several ranks, where cells at their borders"
+            " lack neighbours");
+    }
+    const std::string folder = my.comm->isMaster() ? my.theCase.outputFolder : std::string();
 
     std::vector<std::string> targets;
     for (const FieldSpec& field : card.targets)
@@ -128,7 +135,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         my.stream->setReferences(my.surrogate->inputReference(), {});
         my.closure = std::make_unique<Closure>(card, my.config.closure,
             columnLimits(my.limits, card.targets));
-        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "closure",
+        my.record = std::make_unique<MeasureRecord>(folder, "closure",
             "executions", std::vector<std::string>{"minimum", "maximum"}, targets);
     }
     else if (my.config.mode == "rollout")
@@ -136,14 +143,14 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         const SampleStream::Layout layout = my.streamLayout();
         my.rollout = std::make_unique<Rollout>(*my.surrogate, layout.input, layout.target,
             layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets));
-        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "rollout",
+        my.record = std::make_unique<MeasureRecord>(folder, "rollout",
             "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets);
     }
     else
     {
         my.comparison = std::make_unique<Comparison>(*my.surrogate, my.streamLayout(), my.mesh,
             fieldOfColumn(my.theCase.fields, my.theCase.targets));
-        my.record = std::make_unique<MeasureRecord>(my.theCase.outputFolder, "comparison",
+        my.record = std::make_unique<MeasureRecord>(folder, "comparison",
             "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets);
     }
     my.record->start(my.config.mode, my.config.model, card.json());
@@ -262,16 +269,17 @@ void InSituPredictor::finish()
         return;
     }
     my.finished = true;
-    if (my.comparison && my.comparison->errors().errors().samples > 0)
+    if (my.comparison && my.comparison->errors().nSamples() > 0)
     {
         my.info("the rest since the last report\n" + my.reportOfComparison().text);
     }
     const double wall = std::chrono::duration<double>(
         std::chrono::steady_clock::now() - my.start).count();
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
-    my.record->end(stages, wall, my.caches.records(), my.counts);
+    const TrafficSummary traffic = TrafficSummary::of(*my.comm);
+    my.record->end(stages, traffic, wall, my.caches.records(), my.counts);
     my.info(std::to_string(my.executions) + " executions\n"
-        + summaryTable(stages, wall, my.caches.records()));
+        + summaryTable(stages, wall, my.caches.records()) + traffic.text(wall));
 }
 
 }

@@ -74,8 +74,9 @@ public:
     //- Mode rollout: its steps; valid from begin() on
     Rollout& rollout();
 
-    //- Mode rollout: note how far it is from the solver after a step
-    Report note(const Instant& now, const RolloutErrors& errors);
+    //- Mode rollout: note how far it is from the solver after a step (collective)
+    template<class Scalar>
+    Report note(const Instant& now, const std::vector<FieldView<Scalar>>& solver);
 
     //- Whole values of the targets made by the last call [nCells, columns]; may be empty
     Span<const double> prediction() const;

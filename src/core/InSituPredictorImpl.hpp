@@ -20,14 +20,14 @@ namespace inSitu
 struct InSituPredictor::Impl
 {
     Impl(const Node& block, const std::string& name, const std::string& caseFolder,
-        const std::vector<std::string>& hostKeys);
+        const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm);
 
     std::string name;
     std::vector<std::string> hostKeys;
+    std::shared_ptr<Comm> comm;
     Node limits;
     PredictorConfig config;
     std::string path;                       // empty: the model is that of a trainer
-    std::shared_ptr<Comm> comm;
     std::shared_ptr<LogSink> log;
 
     ThreadPool pool;
@@ -56,6 +56,7 @@ struct InSituPredictor::Impl
     void info(const std::string& text) { log->info(name + ": " + text); }
     void warn(const std::string& message);
     void load();
+    std::unique_ptr<Surrogate> loadForRanks();
     void reloadIfReplaced();
     void leaveOut(const NonFinite& fault, const Instant& now);
     void tellOfNonFinite(std::int64_t number);

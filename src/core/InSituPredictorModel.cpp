@@ -3,9 +3,12 @@
 
 #include "InSituTrainer.hpp"
 #include "base/Error.hpp"
+#include "base/agree.hpp"
+#include "base/threadsOf.hpp"
 #include "config/SchemaReader.hpp"
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
+#include "io/Manifest.hpp"
 
 #include <filesystem>
 
@@ -48,14 +51,16 @@ InSituPredictor::Impl::Impl
     const Node& block,
     const std::string& theName,
     const std::string& caseFolder,
-    const std::vector<std::string>& theHostKeys
+    const std::vector<std::string>& theHostKeys,
+    std::shared_ptr<Comm> theComm
 )
 :
     name(theName),
     hostKeys(theHostKeys),
+    comm(std::move(theComm)),
     config(readEntries(block, theName, hostKeys, limits)),
     path(pathOf(config, caseFolder)),
-    pool(config.nThreads > 0 ? static_cast<int>(config.nThreads) : availableCores()),
+    pool(threadsOf(config.nThreads, *comm)),
     start(std::chrono::steady_clock::now())
 {}
 
@@ -64,8 +69,24 @@ void InSituPredictor::Impl::load()
 {
     // Taken first: a file that takes the place of this one meanwhile is noticed later
     file = FileIdentity::of(path);
-    surrogate = loadSurrogate(path, pool, counter());
+    surrogate = loadForRanks();
     columnLimits(limits, surrogate->card().targets);
+}
+
+
+std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
+{
+    std::unique_ptr<Surrogate> loaded = loadSurrogate(path, pool, counter());
+    const std::filesystem::path file(path);
+    const double sum = comm->size() == 1 ? 0
+        : Manifest::of(file.parent_path().string(), {file.filename().string()}).files.front().crc;
+    if (largestOf(*comm, sum) != leastOf(*comm, sum))
+    {
+        throw Error("the ranks read different contents of model \"" + path
+            + "\": it is being replaced, or is not one file on all nodes");
+    }
+    loaded->joinRanks(comm);
+    return loaded;
 }
 
 
@@ -73,7 +94,7 @@ void InSituPredictor::Impl::load()
 void InSituPredictor::Impl::reloadIfReplaced()
 {
     const FileIdentity now = FileIdentity::of(path);
-    if (!now.exists() || now == file)
+    if (!anyRank(*comm, comm->isMaster() && now.exists() && !(now == file)))
     {
         return;
     }
@@ -85,7 +106,7 @@ void InSituPredictor::Impl::reloadIfReplaced()
         return;
     }
 
-    std::unique_ptr<Surrogate> next = loadSurrogate(path, pool, counter());
+    std::unique_ptr<Surrogate> next = loadForRanks();
     requireSameColumns(surrogate->card(), next->card(), path);
     if (comparison)
     {
@@ -123,6 +144,7 @@ void InSituPredictor::follow(const InSituTrainer& trainer)
     else
     {
         my.surrogate = trainer.surrogate(my.pool, my.counter());
+        my.surrogate->joinRanks(my.comm);
     }
     my.followed = revision;
 }

@@ -2,6 +2,7 @@
 #include "InSituPredictorImpl.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "base/Text.hpp"
 #include "infer/columnLimits.hpp"
 
@@ -14,9 +15,10 @@ namespace inSitu
 
 void InSituPredictor::Impl::leaveOut(const NonFinite& fault, const Instant& now)
 {
-    const std::string what = "field " + theCase.fields[fault.field].name
-        + " is not finite, or too large for the network's precision, in "
-        + mesh.placeOfRow(fault.row) + " at time " + numberText(now.time);
+    const std::string what = firstText(*comm, fault.field < 0 ? std::string()
+        : "field " + theCase.fields[fault.field].name
+            + " is not finite, or too large for the network's precision, in "
+            + mesh.placeOfRow(fault.row) + " at time " + numberText(now.time));
     if (config.onNonFinite == "abort")
     {
         throw Error(what + "; 'onNonFinite skip' leaves such times out");
@@ -51,14 +53,14 @@ InSituPredictor::Report InSituPredictor::compare
 {
     Impl& my = *impl_;
     my.reloadIfReplaced();
-    const NonFinite fault = [&]
+    const SampleStream::Taken taken = [&]
     {
         ScopedTimer timer(my.profiler, "predict");
         return my.comparison->execute(now, views, *my.comm);
     }();
-    if (fault.field >= 0)
+    if (!taken.good)
     {
-        my.leaveOut(fault, now);
+        my.leaveOut(taken.fault, now);
         gap();
     }
     my.tellOfNonFinite(my.comparison->nNonFinite());
@@ -71,7 +73,7 @@ InSituPredictor::Report InSituPredictor::compare
 //- Over what was compared since the last one
 InSituPredictor::Report InSituPredictor::Impl::reportOfComparison()
 {
-    const PredictionErrors errors = comparison->errors().errors();
+    const PredictionErrors errors = comparison->errors().errors(*comm);
     const std::vector<std::vector<double>> values
     {
         errors.rmse, errors.skill, errors.largest, {errors.place.begin(), errors.place.end()}
@@ -96,7 +98,7 @@ InSituPredictor::Report InSituPredictor::close
     ScopedTimer timer(my.profiler, "predict");
 
     const SampleStream::Taken taken = my.stream->take(now, views, *my.comm);
-    if (taken.fault.field >= 0)
+    if (!taken.good)
     {
         my.leaveOut(taken.fault, now);
         return {};
@@ -106,8 +108,11 @@ InSituPredictor::Report InSituPredictor::close
     my.surrogate->predict(completed->sample, Span<double>(values));
     my.closure->apply(Span<double>(values), previous);
     my.closed = std::move(values);
-    my.counts["outliers"] = my.closure->nOutliers();
-    my.tellOfNonFinite(my.closure->nNonFinite());
+    double numbers[2] = {static_cast<double>(my.closure->nOutliers()),
+        static_cast<double>(my.closure->nNonFinite())};
+    my.comm->sum(Span<double>(numbers, 2));
+    my.counts["outliers"] = static_cast<std::int64_t>(numbers[0]);
+    my.tellOfNonFinite(static_cast<std::int64_t>(numbers[1]));
 
     Report report;
     if (++my.executions % my.config.reportInterval == 0)
@@ -117,8 +122,8 @@ InSituPredictor::Report InSituPredictor::close
         my.record->row(now.time, my.executions, range);
         report.due = true;
         report.text = my.record->text(my.executions, range) + "\n    outliers = "
-            + std::to_string(my.closure->nOutliers()) + ", not finite = "
-            + std::to_string(my.closure->nNonFinite());
+            + std::to_string(my.counts["outliers"]) + ", not finite = "
+            + std::to_string(my.counts["notFinite"]);
     }
     return report;
 }
@@ -130,9 +135,15 @@ Rollout& InSituPredictor::rollout()
 }
 
 
-InSituPredictor::Report InSituPredictor::note(const Instant& now, const RolloutErrors& errors)
+template<class Scalar>
+InSituPredictor::Report InSituPredictor::note
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& solver
+)
 {
     Impl& my = *impl_;
+    const RolloutErrors errors = my.rollout->compare(solver, *my.comm);
     const std::vector<std::vector<double>> values
         {errors.rmse, errors.relative, errors.persistence};
     my.record->row(now.time, errors.step, values);
@@ -155,7 +166,9 @@ Span<const double> InSituPredictor::prediction() const
     template InSituPredictor::Report InSituPredictor::compare(const Instant&,                      \
         const std::vector<FieldView<Scalar>>&);                                                    \
     template InSituPredictor::Report InSituPredictor::close(const Instant&,                        \
-        const std::vector<FieldView<Scalar>>&, Span<const double>);
+        const std::vector<FieldView<Scalar>>&, Span<const double>);                                \
+    template InSituPredictor::Report InSituPredictor::note(const Instant&,                         \
+        const std::vector<FieldView<Scalar>>&);
 
 INSITU_PREDICTOR_OF(float)
 INSITU_PREDICTOR_OF(double)

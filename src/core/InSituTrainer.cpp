@@ -79,7 +79,8 @@ std::int64_t InSituTrainer::selfCheckInterval() const
 
 InSituEngine::MeshOptions InSituTrainer::meshOptions() const
 {
-    return {config().graph.boundaryNodes, config().cellZone, config().onTopologyChange == "map"};
+    return {config().graph.boundaryNodes, config().graph.halo == "exchange", config().cellZone,
+        config().onTopologyChange == "map"};
 }
 
 
@@ -112,18 +113,18 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
         { my.caches.count(cache, reason, seconds); };
     my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.mesh, my.comm, my.profiler,
         count, [&my](const std::string& message) { my.warn(message); });
-    my.record = std::make_unique<TrainingRecord>(my.theCase.outputFolder,
-        fieldNames(my.theCase.fields, my.theCase.targets));
+    my.record = std::make_unique<TrainingRecord>(
+        my.comm->isMaster() ? my.theCase.outputFolder : std::string(), fieldNames(my.theCase.fields, my.theCase.targets));
     my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
 
-    const MeshGraph& graph = *my.mesh.state.graph;
+    const GraphSize size = sizeOverRanks(*my.mesh.state.graph, *my.comm);
     my.record->start
     ({
-        INSITU_VERSION, "cpu", my.settings.training.precision, graph.nCells(), graph.nNodes(),
-        graph.nEdges(), my.loop->trainer().model().nParameters(), my.settings.json
+        INSITU_VERSION, "cpu", my.settings.training.precision, size.cells, size.nodes,
+        size.edges, my.loop->trainer().model().nParameters(), my.settings.json
     });
     my.recordBuilds();
-    my.info(my.announcement());
+    my.info(my.announcement(size));
 
     const double horizonTime = my.settings.object.horizonTime.value_or(0);
     if (horizonTime > my.theCase.endTime - my.theCase.startTime)
@@ -205,15 +206,25 @@ void InSituTrainer::Impl::recordBuilds()
 }
 
 
-std::string InSituTrainer::Impl::announcement() const
+std::string InSituTrainer::Impl::ranksText(const GraphSize& size) const
 {
-    const MeshGraph& graph = *mesh.state.graph;
+    if (comm->size() == 1)
+    {
+        return {};
+    }
+    return ", on " + std::to_string(comm->size()) + " ranks with " + (mesh.state.graph->halo()
+        ? std::to_string(size.halo) + " halo rows" : "a graph each (halo none: approximate)");
+}
+
+
+std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
+{
     const ReplayBuffer::Limits& limits = loop->bufferLimits();
 
     std::string text = mesh.text
         + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
-        + "\n    graph: " + std::to_string(graph.nNodes()) + " nodes, "
-        + std::to_string(graph.nEdges()) + " edges"
+        + "\n    graph: " + std::to_string(size.nodes) + " nodes, "
+        + std::to_string(size.edges) + " edges" + ranksText(size)
         + "\n    inputs: " + join(columnNames(theCase.fields, theCase.inputs)) + ' '
         + join(settings.object.features) + (settings.object.features.empty() ? "" : " ")
         + join(theCase.staticColumns)
@@ -350,8 +361,10 @@ void InSituTrainer::finish()
 
     const double wall = my.loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
+    const TrafficSummary traffic = TrafficSummary::of(*my.comm);
     my.recordBuilds();
-    my.record->end({stages, wall, my.caches.records(), my.loop->nMapped(), my.loop->dropped()});
+    my.record->end({stages, traffic, wall, my.caches.records(), my.loop->nMapped(),
+        my.loop->dropped()});
     std::string leftOut =
         my.loop->nMapped() > 0 ? "; mapped: " + std::to_string(my.loop->nMapped()) : "";
     if (my.nChecks > 0)
@@ -370,7 +383,7 @@ void InSituTrainer::finish()
     }
     my.info(std::to_string(my.loop->nSamples()) + " samples, "
         + std::to_string(my.loop->trainer().nSteps()) + " training steps" + leftOut + '\n'
-        + summaryTable(stages, wall, my.caches.records()));
+        + summaryTable(stages, wall, my.caches.records()) + traffic.text(wall));
 }
 
 

@@ -3,6 +3,7 @@
 
 #include "InSituTrainer.hpp"
 
+#include "graph/sizeOverRanks.hpp"
 #include "infer/Surrogate.hpp"
 #include "io/TrainingRecord.hpp"
 #include "model/WeightsFile.hpp"
@@ -42,7 +43,8 @@ struct InSituTrainer::Impl
 
     void info(const std::string& text) { log->info(name + ": " + text); }
     void warn(const std::string& message);
-    std::string announcement() const;
+    std::string ranksText(const GraphSize& size) const;
+    std::string announcement(const GraphSize& size) const;
     bool isOfStartTime(const CheckpointPlace& place) const;
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
     std::optional<WeightsFile> readInitialWeights(const Settings& from) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "FaceMesh.hpp"
 #include "InSituTrainer.hpp"
 
 #include <cmath>
@@ -39,6 +40,36 @@ public:
         theCase.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
         theCase.versions = {"no OpenFOAM"};
         return theCase;
+    }
+
+    FaceMesh faces() const
+    {
+        FaceMesh mesh;
+        mesh.nCells = nx_*ny_;
+        std::vector<std::int32_t> wallCells;
+        for (int j = 0; j < ny_; ++j)
+        {
+            for (int i = 0; i < nx_; ++i)
+            {
+                const std::int32_t cell = i + nx_*j;
+                if (i + 1 < nx_)
+                {
+                    mesh.owner.push_back(cell);
+                    mesh.neighbour.push_back(cell + 1);
+                }
+                if (j + 1 < ny_)
+                {
+                    mesh.owner.push_back(cell);
+                    mesh.neighbour.push_back(cell + nx_);
+                }
+                if (j == 0)
+                {
+                    wallCells.push_back(cell);
+                }
+            }
+        }
+        mesh.patches.push_back({static_cast<std::int32_t>(mesh.owner.size()), wallCells});
+        return mesh;
     }
 
     //- Each cell cut into two in the direction of x
@@ -108,33 +139,7 @@ private:
 
     void makeGraph()
     {
-        std::vector<std::int32_t> owner, neighbour, wallCells;
-        for (int j = 0; j < ny_; ++j)
-        {
-            for (int i = 0; i < nx_; ++i)
-            {
-                const std::int32_t cell = i + nx_*j;
-                if (i + 1 < nx_)
-                {
-                    owner.push_back(cell);
-                    neighbour.push_back(cell + 1);
-                }
-                if (j + 1 < ny_)
-                {
-                    owner.push_back(cell);
-                    neighbour.push_back(cell + nx_);
-                }
-                if (j == 0)
-                {
-                    wallCells.push_back(cell);
-                }
-            }
-        }
-        const auto firstFace = static_cast<std::int32_t>(owner.size());
-        graph_ = std::make_shared<MeshGraph>(MeshGraph::fromFaces
-        (
-            nx_*ny_, owner, neighbour, {BoundaryPatch{firstFace, wallCells}}
-        ));
+        graph_ = std::make_shared<MeshGraph>(faces().graph());
 
         auto features = std::make_shared<std::vector<float>>();
         for (int row = 0; row < graph_->nNodes(); ++row)

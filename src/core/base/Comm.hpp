@@ -99,7 +99,7 @@ public:
 
 
 //- One rank
-class SerialComm final : public Comm
+class SerialComm : public Comm
 {
 public:
 

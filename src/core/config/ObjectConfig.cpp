@@ -47,6 +47,9 @@ void GraphConfig::describe(Schema& schema)
 {
     schema.key("boundaryNodes", boundaryNodes,
         "a row per boundary face, with the boundary value, that sends to its cell");
+    schema.choice("halo", halo, {"exchange", "none"},
+        "on several ranks: cells of other ranks send through the cut faces as if these were not "
+        "cut, or each rank has a graph of its own, which is another model");
 }
 
 
@@ -58,7 +61,7 @@ void BufferConfig::describe(Schema& schema)
     schema.key("watermark", watermark, "nothing is trained below this number of samples",
         Range::atLeast(1));
     schema.key("maxMemory", maxMemory,
-        "MiB that the samples may take; 0: a tenth of the node's memory", Range::within(0, 1e9));
+        "MiB of a node that the samples of its ranks may take; 0: a tenth of its memory", Range::within(0, 1e9));
     schema.key("checkpoint", checkpoint,
         "the samples are part of a checkpoint (pending inputs always are)");
     schema.check([this]() -> std::string
@@ -146,6 +149,9 @@ void ObjectConfig::describe(Schema& schema)
     schema.key("maxBadSteps", maxBadSteps,
         "training steps in a row whose loss or gradient may be not finite, and which are left out; "
         "one more is a failure", Range::atLeast(0));
+    schema.key("checkReplicas", checkReplicas,
+        "training steps between two checks that all ranks have the same weights, where a "
+        "difference is a failure; 0: never", Range::atLeast(0));
     schema.key("selfCheck", selfCheck,
         "executions between two comparisons of every cache with a fresh build, where a difference "
         "is a failure; 0: never", Range::atLeast(0));

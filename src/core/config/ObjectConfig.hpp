@@ -10,6 +10,7 @@ namespace inSitu
 struct GraphConfig
 {
     bool boundaryNodes = true;
+    std::string halo = "exchange";      //!< exchange | none
 
     void describe(Schema& schema);
 };
@@ -21,7 +22,7 @@ struct BufferConfig
     std::int64_t capacity = 256;        //!< samples
     std::string policy = "reservoir";   //!< fifo | reservoir
     std::int64_t watermark = 4;         //!< nothing is trained below this number of samples
-    double maxMemory = 0;               //!< MiB; 0: a tenth of the node's memory
+    double maxMemory = 0;               //!< MiB of a node; 0: a tenth of its memory
     bool checkpoint = true;             //!< contents are part of a checkpoint
 
     void describe(Schema& schema);
@@ -60,6 +61,8 @@ struct ObjectConfig
     std::string onNonFinite = "abort";  //!< abort | skip | warn
     std::string onTopologyChange = "map";   //!< map | drop
     std::int64_t maxBadSteps = 10;      //!< training steps in a row that may be not finite
+    std::int64_t checkReplicas = 100;   //!< training steps between two checks that all ranks have
+                                        //!< the same weights; 0: none
     std::int64_t selfCheck = 0;         //!< executions between two checks of all caches; 0: none
     std::int64_t reportInterval = 20;   //!< executions
     std::optional<double> maxFraction;  //!< share of the wall time that training may take

@@ -30,6 +30,14 @@ void RolloutConfig::describe(Schema& schema)
 }
 
 
+void PredictorGraphConfig::describe(Schema& schema)
+{
+    schema.choice("halo", halo, {"exchange", "none"},
+        "on several ranks: cells of other ranks send through the cut faces as if these were not "
+        "cut, or each rank predicts on a graph of its own");
+}
+
+
 std::string PredictorConfig::trainer() const
 {
     const bool live = model.compare(0, trainerWord.size(), trainerWord) == 0;
@@ -49,6 +57,8 @@ void PredictorConfig::describe(Schema& schema)
         [this](Schema& block) { closure.describe(block); });
     schema.block("rollout", "how far a rollout goes",
         [this](Schema& block) { rollout.describe(block); });
+    schema.block("graph", "how ranks work together",
+        [this](Schema& block) { graph.describe(block); });
     schema.key("writePrediction", writePrediction,
         "compare: register per target <field>Predicted and <field>Error; written at write times");
     schema.choice("onModelChange", onModelChange, {"reload", "keep"},

@@ -26,6 +26,15 @@ struct RolloutConfig
 };
 
 
+//- Which edges the graph has; the rest is as the model was trained
+struct PredictorGraphConfig
+{
+    std::string halo = "exchange";      //!< exchange | none
+
+    void describe(Schema& schema);
+};
+
+
 //- The entries of a meshPredictor
 struct PredictorConfig
 {
@@ -33,6 +42,7 @@ struct PredictorConfig
     std::string mode = "compare";       //!< compare | rollout | closure
     ClosureConfig closure;
     RolloutConfig rollout;
+    PredictorGraphConfig graph;
     bool writePrediction = true;        //!< register <field>Predicted and <field>Error
     std::string onModelChange = "reload";   //!< reload | keep
     std::int64_t nThreads = 0;

@@ -34,7 +34,7 @@ void Comparison::replace(Surrogate& surrogate)
 
 
 template<class Scalar>
-NonFinite Comparison::execute
+SampleStream::Taken Comparison::execute
 (
     const Instant& now,
     const std::vector<FieldView<Scalar>>& views,
@@ -50,7 +50,7 @@ NonFinite Comparison::execute
             compare(*completed, comm);
         }
     }
-    return taken.fault;
+    return taken;
 }
 
 
@@ -79,7 +79,7 @@ void Comparison::compare(const PendingInputs::Completed& completed, const Comm& 
     hasPrediction_ = bad[0] == 0;
     if (hasPrediction_)
     {
-        errors_.add(Span<const double>(predicted_), now, then, comm);
+        errors_.add(Span<const double>(predicted_), now, then, mesh.ids.get(), comm);
     }
     else
     {
@@ -94,9 +94,9 @@ Span<const double> Comparison::prediction() const
 }
 
 
-template NonFinite Comparison::execute(const Instant&, const std::vector<FieldView<float>>&,
-    const Comm&);
-template NonFinite Comparison::execute(const Instant&, const std::vector<FieldView<double>>&,
-    const Comm&);
+template SampleStream::Taken Comparison::execute(const Instant&,
+    const std::vector<FieldView<float>>&, const Comm&);
+template SampleStream::Taken Comparison::execute(const Instant&,
+    const std::vector<FieldView<double>>&, const Comm&);
 
 }

@@ -24,7 +24,7 @@ public:
     //- One execution (collective). The fault of SampleStream::take(), if any: then what waits is
     //  to be dropped by the caller.
     template<class Scalar>
-    NonFinite execute(const Instant& now, const std::vector<FieldView<Scalar>>& views,
+    SampleStream::Taken execute(const Instant& now, const std::vector<FieldView<Scalar>>& views,
         const Comm& comm);
 
     //- Whole values for the last execution [nCells, nColumns]; empty if nothing was due

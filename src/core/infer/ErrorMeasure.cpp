@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "infer/ErrorMeasure.hpp"
 
+#include "base/agree.hpp"
+
 #include <cmath>
+#include <limits>
 
 namespace inSitu
 {
@@ -20,6 +23,7 @@ void ErrorMeasure::add
     Span<const double> prediction,
     Span<const double> truth,
     Span<const double> baseline,
+    const RowIds* ids,
     const Comm& comm
 )
 {
@@ -30,18 +34,28 @@ void ErrorMeasure::add
     {
         const double error = std::abs(prediction[i] - truth[i]);
         const int field = fieldOfColumn_[i % nColumns];
-        if (error > errors_.largest[field])
+        if (error > largest_[field])
         {
-            errors_.largest[field] = error;
-            errors_.place[field] = static_cast<std::int64_t>(i/nColumns);
+            const std::size_t cell = i/nColumns;
+            largest_[field] = error;
+            place_[field] = ids ? ids->cells[cell] : static_cast<std::int64_t>(cell);
         }
     }
 }
 
 
-PredictionErrors ErrorMeasure::errors() const
+PredictionErrors ErrorMeasure::errors(const Comm& comm) const
 {
-    PredictionErrors result = errors_;
+    PredictionErrors result;
+    for (std::size_t field = 0; field < largest_.size(); ++field)
+    {
+        const double largest = largestOf(comm, largest_[field]);
+        const bool isHere = place_[field] >= 0 && largest_[field] == largest;
+        const double place = leastOf(comm, isHere
+            ? static_cast<double>(place_[field]) : std::numeric_limits<double>::infinity());
+        result.largest.push_back(largest);
+        result.place.push_back(std::isfinite(place) ? static_cast<std::int64_t>(place) : -1);
+    }
     result.samples = skill_.nSamples();
     result.rmse = skill_.rmse();
     result.skill = skill_.skill();
@@ -53,8 +67,8 @@ void ErrorMeasure::reset()
 {
     const std::size_t nFields = skill_.rmse().size();
     skill_.reset();
-    errors_.largest.assign(nFields, 0.0);
-    errors_.place.assign(nFields, -1);
+    largest_.assign(nFields, 0.0);
+    place_.assign(nFields, -1);
 }
 
 }

@@ -16,6 +16,8 @@ public:
     NetworkSurrogate(ModelCard card, std::unique_ptr<Model> network, SurrogateScales scales,
         ThreadPool& pool, const CountBuild& count);
 
+    void joinRanks(std::shared_ptr<Comm> comm) override { network_->joinRanks(std::move(comm)); }
+    bool handlesHalo() const override { return network_->handlesHalo(); }
     std::int64_t nParameters() const override { return network_->nParameters(); }
     void predict(const Sample& sample, Span<double> prediction) override;
     std::string firstStaleEntry() const override { return assembler_.firstStaleEntry(); }

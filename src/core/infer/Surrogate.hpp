@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "base/Precision.hpp"
 #include "base/Stamped.hpp"
 #include "base/ThreadPool.hpp"
@@ -30,6 +31,11 @@ public:
     //  which precision a sample's input holds the rest
     const std::vector<double>& inputReference() const { return inputReference_; }
     Precision precision() const { return precision_; }
+
+    //- Predict together with these ranks, which all call predict() alike. Graphs may have a halo
+    //  if handlesHalo().
+    virtual void joinRanks(std::shared_ptr<Comm>) {}
+    virtual bool handlesHalo() const { return false; }
 
     //- Trainable parameters; 0: not known
     virtual std::int64_t nParameters() const = 0;

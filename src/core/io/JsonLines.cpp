@@ -56,8 +56,8 @@ JsonObject& JsonObject::addRaw(std::string_view key, std::string_view json)
 
 JsonLines::JsonLines(const std::string& path)
 :
-    file_(std::fopen(path.c_str(), "a+")),
-    good_(file_),
+    file_(path.empty() ? nullptr : std::fopen(path.c_str(), "a+")),
+    good_(file_ || path.empty()),
     insideLine_(false)
 {
     if (file_)

@@ -48,6 +48,7 @@ class JsonLines
 {
 public:
 
+    //- Empty path: nothing is written
     explicit JsonLines(const std::string& path);
     ~JsonLines();
 

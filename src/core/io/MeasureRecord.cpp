@@ -6,6 +6,7 @@
 #include "inSituVersion.hpp"
 #include "io/Disk.hpp"
 #include "io/buildsJson.hpp"
+#include "io/trafficJson.hpp"
 
 #include <cstdio>
 
@@ -24,9 +25,13 @@ MeasureRecord::MeasureRecord
     counter_(std::move(counter)),
     measures_(std::move(measures)),
     targets_(std::move(targets)),
-    table_(createdFolder(folder) + '/' + name + ".dat"),
-    lines_(folder + "/metrics.jsonl")
+    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl")
 {
+    if (folder.empty())
+    {
+        return;
+    }
+    table_.open(folder + '/' + name + ".dat");
     if (!table_ || !lines_.good())
     {
         throw Error("cannot write " + name + ".dat and metrics.jsonl in " + folder
@@ -105,6 +110,7 @@ void MeasureRecord::warning(const std::string& message)
 void MeasureRecord::end
 (
     const std::vector<Profiler::Stage>& stages,
+    const TrafficSummary& traffic,
     double wallSeconds,
     const std::vector<CacheRecord>& caches,
     const std::map<std::string, std::int64_t>& counts
@@ -112,6 +118,7 @@ void MeasureRecord::end
 {
     JsonObject record, seconds, numbers;
     addBuilds(record.add("event", "end"), caches);
+    addTraffic(record, traffic);
     for (const Profiler::Stage& stage : stages)
     {
         seconds.add(stage.name, stage.seconds);

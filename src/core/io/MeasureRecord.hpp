@@ -4,6 +4,7 @@
 #include "io/JsonLines.hpp"
 #include "profile/Profiler.hpp"
 #include "profile/Summary.hpp"
+#include "profile/TrafficSummary.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -22,7 +23,7 @@ class MeasureRecord
 public:
 
     //- Columns: Time, counter, then measure(target) for each measure and each target. Creates the
-    //  folder; throws Error if it cannot be written to.
+    //  folder; throws Error if it cannot be written to. Empty folder: nothing is written.
     MeasureRecord(const std::string& folder, const std::string& name, std::string counter,
         std::vector<std::string> measures, std::vector<std::string> targets);
 
@@ -38,8 +39,9 @@ public:
     void warning(const std::string& message);
 
     //- counts: of what was left out, and so on, by name
-    void end(const std::vector<Profiler::Stage>& stages, double wallSeconds,
-        const std::vector<CacheRecord>& caches, const std::map<std::string, std::int64_t>& counts);
+    void end(const std::vector<Profiler::Stage>& stages, const TrafficSummary& traffic,
+        double wallSeconds, const std::vector<CacheRecord>& caches,
+        const std::map<std::string, std::int64_t>& counts);
 
 private:
 

@@ -5,6 +5,7 @@
 #include "base/Text.hpp"
 #include "io/buildsJson.hpp"
 #include "io/Disk.hpp"
+#include "io/trafficJson.hpp"
 
 #include <cstdio>
 
@@ -29,9 +30,13 @@ JsonObject byName(const std::vector<std::string>& names, const std::vector<doubl
 TrainingRecord::TrainingRecord(const std::string& folder, std::vector<std::string> targets)
 :
     targets_(std::move(targets)),
-    table_(createdFolder(folder) + "/training.dat"),
-    lines_(folder + "/metrics.jsonl")
+    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl")
 {
+    if (folder.empty())
+    {
+        return;
+    }
+    table_.open(folder + "/training.dat");
     if (!table_ || !lines_.good())
     {
         throw Error("cannot write training.dat and metrics.jsonl in " + folder
@@ -125,6 +130,7 @@ void TrainingRecord::end(const End& end)
 {
     JsonObject record, seconds, lost;
     addBuilds(record.add("event", "end"), end.caches);
+    addTraffic(record, end.traffic);
     for (const Profiler::Stage& stage : end.stages)
     {
         seconds.add(stage.name, stage.seconds);

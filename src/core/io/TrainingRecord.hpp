@@ -3,6 +3,7 @@
 
 #include "io/JsonLines.hpp"
 #include "profile/Summary.hpp"
+#include "profile/TrafficSummary.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -21,7 +22,8 @@ class TrainingRecord
 public:
 
     //- targets: names of the target fields, in the order of all vectors below.
-    //  Creates the folder; throws Error if it cannot be written to.
+    //  Creates the folder; throws Error if it cannot be written to. Empty folder: nothing is
+    //  written.
     TrainingRecord(const std::string& folder, std::vector<std::string> targets);
 
     struct Start
@@ -61,6 +63,7 @@ public:
     struct End
     {
         std::vector<Profiler::Stage> stages;
+        TrafficSummary traffic;
         double wallSeconds = 0;
         std::vector<CacheRecord> caches;
         std::int64_t mapped = 0;        //!< inputs that went on on another mesh

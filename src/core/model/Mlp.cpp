@@ -146,7 +146,7 @@ public:
         if (drop)
         {
             ++draw_.count;
-            key = draw_.seed + 0x2545f4914f6cdd1du*draw_.count;
+            key = draw_.seed + 0x2545f4914f6cdd1du*draw_.count + 0x9e3779b97f4a7c15u*rank_;
         }
         auto call = c10::make_intrusive<Call>();
         call->pass = pass_;
@@ -157,6 +157,8 @@ public:
     }
 
     void train(bool on) override { training_ = on; }
+    void joinRanks(std::shared_ptr<Comm> comm) override { rank_ = comm->rank(); }
+    bool handlesHalo() const override { return true; }
 
     std::string torchScript() const override
     {
@@ -243,6 +245,7 @@ private:
     Activation activation_;
     double dropout_;
     Draw draw_;
+    std::uint64_t rank_ = 0;        // masks of the ranks differ
     bool training_ = true;
 };
 

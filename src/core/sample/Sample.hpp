@@ -12,11 +12,27 @@
 namespace inSitu
 {
 
+//- Names of the rows of this rank in the whole mesh
+struct RowIds
+{
+    std::vector<std::int64_t> cells;        //!< [nCells]
+    std::vector<std::int64_t> faces;        //!< of the boundary rows [nBoundary], ascending with
+                                            //!< their order in the whole mesh
+
+    //- Those of the undecomposed mesh. Otherwise the ranks' rows are counted through, and another
+    //  decomposition gives other names.
+    bool undecomposed = false;
+};
+
+
 //- The state of the mesh that a snapshot was taken on. Immutable and shared: a sample
 //  keeps its own alive after the mesh has changed. What did not change is the same object.
 struct MeshState
 {
     std::shared_ptr<const MeshGraph> graph;
+
+    //- Null: rows are named as they are numbered, on one rank
+    std::shared_ptr<const RowIds> ids;
 
     //- The part of the graph that follows from the topology alone, the same object as long as that
     //  is the same; null: all of it does

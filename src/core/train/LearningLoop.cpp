@@ -2,6 +2,8 @@
 #include "train/LearningLoop.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
+#include "base/threadsOf.hpp"
 #include "base/Text.hpp"
 #include "train/loopLayout.hpp"
 
@@ -59,10 +61,7 @@ LearningLoop::LearningLoop
     profiler_(profiler),
     warn_(std::move(warn)),
     budget_(settings.object.maxFraction),
-    pool_
-    (
-        settings.object.nThreads > 0 ? static_cast<int>(settings.object.nThreads) : availableCores()
-    ),
+    pool_(threadsOf(settings.object.nThreads, *comm_)),
     stream_(streamLayout(settings, theCase), mesh.state),
     normaliser_
     (
@@ -72,14 +71,15 @@ LearningLoop::LearningLoop
     ),
     replay_
     (
-        {static_cast<std::size_t>(settings.object.buffer.capacity), allowedMemory(settings)},
+        {static_cast<std::size_t>(settings.object.buffer.capacity), allowedMemory(settings, *comm_)},
         settings.object.buffer.policy == "fifo"
       ? ReplayBuffer::Policy::fifo
       : ReplayBuffer::Policy::reservoir,
         static_cast<std::uint64_t>(settings.training.seed),
         stream_.layout().input.nColumns,
         stream_.layout().target.nColumns,
-        stream_.layout().precision
+        stream_.layout().precision,
+        comm_
     ),
     trainer_
     (
@@ -95,6 +95,11 @@ LearningLoop::LearningLoop
     skill_(fieldOfColumn(theCase.fields, theCase.targets)),
     targetRange_(stream_.layout().target.nColumns)
 {
+    if (mesh.state.graph->halo() && !trainer_->model().handlesHalo())
+    {
+        throw Error("model type " + settings.training.modelType + " sees the cells of its own rank"
+            " only; 'graph { halo none; }' trains it so on several ranks");
+    }
     normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
     // A restart finds the mesh that the run has come to
     const std::string shortage = limitMemory();
@@ -124,6 +129,8 @@ std::string LearningLoop::limitMemory()
     };
 
     const MeshState& mesh = stream_.mesh();
+    const auto largest = [this](std::size_t bytes)
+        { return static_cast<std::size_t>(largestOf(*comm_, static_cast<double>(bytes))); };
     std::size_t perSample = stream_.bytesPerSample();
     std::size_t perPending = stream_.bytesPerPending();
     if (case_.meshMayChange)
@@ -138,6 +145,8 @@ std::string LearningLoop::limitMemory()
         perPending += sizeof(double)*(stream_.nRows()*stream_.layout().input.nColumns
             + stream_.nCells()*stream_.layout().target.nColumns);
     }
+    perSample = largest(perSample);
+    perPending = largest(perPending);
     require(std::max(settings_.training.batchSize, object.buffer.watermark), perSample,
         "batchSize and watermark", "them");
     watermark_ = std::clamp<std::int64_t>(memory/perSample, 1, object.buffer.watermark);
@@ -202,11 +211,12 @@ void LearningLoop::execute(const Instant& now, const std::vector<FieldView<Scala
         return stream_.take(now, views, *comm_);
     }();
 
-    if (taken.fault.field >= 0)
+    if (!taken.good)
     {
-        leaveOut("field " + case_.fields[taken.fault.field].name
-            + " is not finite, or too large for " + settings_.training.precision + ", in "
-            + mesh_->placeOfRow(taken.fault.row) + " at time " + numberText(now.time));
+        leaveOut(firstText(*comm_, taken.fault.field < 0 ? std::string()
+            : "field " + case_.fields[taken.fault.field].name
+                + " is not finite, or too large for " + settings_.training.precision + ", in "
+                + mesh_->placeOfRow(taken.fault.row) + " at time " + numberText(now.time)));
         return;
     }
     if (!taken.kept)
@@ -260,7 +270,7 @@ void LearningLoop::test(const Completed& completed)
     const auto now = rowsOf<double>(completed.valueNow, nCells, nColumns);
 
     trainer_->predict(completed.sample, normaliser_, Span<double>(predicted_));
-    if (!allFinite(predicted_))
+    if (anyRank(*comm_, !allFinite(predicted_)))
     {
         // Not for the eyes of anything that works on the solver's fields
         hasPrediction_ = false;
@@ -326,7 +336,7 @@ void LearningLoop::train(const Sample& sample)
     }
     for (std::int64_t k = 0; k < settings_.training.stepsPerExecute; ++k)
     {
-        if (budget_.limited() && !budget_.allows(secondsInTraining(profiler_)))
+        if (budget_.limited() && anyRank(*comm_, !budget_.allows(secondsInTraining(profiler_))))
         {
             ++dropped_["budget"];
             return;
@@ -352,6 +362,24 @@ void LearningLoop::train(const Sample& sample)
         {
             gradientNorm_ = step.gradientNorm;
         }
+        checkReplicas();
+    }
+}
+
+
+void LearningLoop::checkReplicas()
+{
+    const std::int64_t interval = settings_.object.checkReplicas;
+    if
+    (
+        comm_->size() > 1 && interval > 0 && trainer_->nSteps() % interval == 0
+     && !trainer_->sameOnAllRanks()
+    )
+    {
+        throw Error("the ranks no longer have the same weights, found at training step "
+            + std::to_string(trainer_->nSteps()) + " (checkReplicas " + std::to_string(interval)
+            + "): they run on different processors or libraries, or memory is damaged. No"
+              " checkpoint has been written since");
     }
 }
 

@@ -105,6 +105,7 @@ private:
     void train(const Sample& sample);
     void leaveOut(const std::string& message);
     void leaveOutStep();
+    void checkReplicas();
     void warnOfIdleness(double time);
 
     const Settings& settings_;

@@ -2,7 +2,9 @@
 #include "train/Trainer.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "config/Flatten.hpp"
+#include "io/Crc32.hpp"
 #include "model/TensorState.hpp"
 #include "model/TorchScriptModel.hpp"
 #include "train/BatchAssembler.hpp"
@@ -10,11 +12,11 @@
 #include "train/CellWeights.hpp"
 #include "train/FixedChunks.hpp"
 #include "train/GradientBuffer.hpp"
+#include "train/InputNoise.hpp"
 #include "train/predictPhysical.hpp"
 #include "train/sumGradients.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
@@ -76,8 +78,8 @@ struct Trainer::Impl
 
     double learningRate() const { return baseRate*schedule->factor(nUpdates); }
 
-    void addNoise(const GraphBatch& batch, const at::Tensor& targets,
-        const Normaliser& normaliser);
+    void addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
+        const at::Tensor& targets, const Normaliser& normaliser);
     Pass pass(const std::vector<Sample>& batch, const Normaliser& normaliser);
     Pass passOnOneMesh(const std::vector<Sample>& samples, double share,
         const Normaliser& normaliser);
@@ -103,7 +105,7 @@ struct Trainer::Impl
 
     BatchAssembler assembler;
     CellWeights weights;
-    at::Generator noise;
+    InputNoise noise;
     GradientBuffer accumulated;
     double lossSum = 0;                 // over the accumulated passes
     std::int64_t nSteps = 0;
@@ -137,7 +139,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         layout.countBuild
     ),
     weights(comm, layout.countBuild),
-    noise(at::detail::createCPUGenerator(static_cast<std::uint64_t>(config.seed) ^ noiseStream))
+    noise(static_cast<std::uint64_t>(config.seed) ^ noiseStream)
 {
     model->joinRanks(comm);
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
@@ -183,13 +185,21 @@ void Trainer::Impl::applySchedule(const TrainingConfig& config)
 }
 
 
-void Trainer::Impl::addNoise(const GraphBatch& batch, const at::Tensor& targets,
-    const Normaliser& normaliser)
+void Trainer::Impl::addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
+    const at::Tensor& targets, const Normaliser& normaliser)
 {
     const std::int64_t nCells = batch.graph->nCells();
     at::Tensor inputs = batch.nodes.narrow(1, 0, nCells).narrow(2, 0, layout.nInputColumns);
-    const at::Tensor drawn =
-        at::normal(0.0, layout.noise, inputs.sizes(), noise, inputs.options());
+    at::Tensor drawn = at::empty(inputs.sizes(), at::kDouble);
+    const std::size_t perSample = static_cast<std::size_t>(nCells)*layout.nInputColumns;
+    double* values = drawn.mutable_data_ptr<double>();
+    for (const Sample& sample : samples)
+    {
+        noise.draw(sample.mesh.ids ? Span<const std::int64_t>(sample.mesh.ids->cells)
+            : Span<const std::int64_t>(), layout.nInputColumns, {values, perSample}, pool);
+        values += perSample;
+    }
+    drawn = drawn.mul_(layout.noise).to(inputs.scalar_type());
     inputs.add_(drawn);
 
     const Scaling input = normaliser.input();
@@ -243,7 +253,7 @@ Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samp
         targets = assembler.targets(samples, normaliser.target());
         if (layout.noise > 0)
         {
-            addNoise(inputs, targets, normaliser);
+            addNoise(samples, inputs, targets, normaliser);
         }
     }
 
@@ -436,6 +446,18 @@ std::string Trainer::firstStaleEntry() const
 }
 
 
+bool Trainer::sameOnAllRanks() const
+{
+    std::uint32_t sum = 0;
+    for (const at::Tensor& parameter : impl_->parameters)
+    {
+        const at::Tensor values = parameter.detach().contiguous();
+        sum = crc32(values.const_data_ptr(), values.nbytes(), sum);
+    }
+    return largestOf(*impl_->comm, sum) == leastOf(*impl_->comm, sum);
+}
+
+
 std::int64_t Trainer::nSteps() const
 {
     return impl_->nSteps;
@@ -485,7 +507,8 @@ StateTree Trainer::save() const
     state.putTree("schedule", self.schedule->save());
     state.putTree("accumulated", self.accumulated.save());
     state.putDouble("lossSum", self.lossSum);
-    state.put("noiseGenerator", bytesOfGenerator(self.noise));
+    state.putInt("noise/seed", static_cast<std::int64_t>(self.noise.state().seed));
+    state.putInt("noise/draws", self.noise.state().nDraws);
     state.putTree("best", self.best.save(*self.model));
 
     const std::vector<std::uint8_t> modelGenerator = self.model->generatorState();
@@ -536,7 +559,8 @@ std::vector<std::string> Trainer::load(const StateTree& state)
     self.lossSum = lossSum;
     self.nSteps = nSteps;
     self.nUpdates = nUpdates;
-    setGenerator(self.noise, state.get<std::uint8_t>("noiseGenerator"));
+    self.noise.setState({static_cast<std::uint64_t>(state.getInt("noise/seed")),
+        state.getInt("noise/draws")});
     if (state.has("modelGenerator"))
     {
         self.model->setGeneratorState(state.get<std::uint8_t>("modelGenerator"));

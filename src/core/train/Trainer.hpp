@@ -81,6 +81,9 @@ public:
     //- As BatchAssembler::firstStaleEntry(), the weights of the loss included
     std::string firstStaleEntry() const;
 
+    //- The ranks have the same weights, to the bit. Collective.
+    bool sameOnAllRanks() const;
+
     std::int64_t nSteps() const;        //!< passes
     std::int64_t nUpdates() const;      //!< optimiser steps
 

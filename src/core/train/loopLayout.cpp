@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/loopLayout.hpp"
 
+#include "base/agree.hpp"
+
 #include <algorithm>
 #include <unistd.h>
 
@@ -74,13 +76,14 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
 }
 
 
-std::size_t allowedMemory(const Settings& settings)
+std::size_t allowedMemory(const Settings& settings, const Comm& comm)
 {
-    const std::size_t tenthOfNode =
-        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES))*sysconf(_SC_PAGESIZE)/10;
-    return settings.object.buffer.maxMemory > 0
-      ? static_cast<std::size_t>(settings.object.buffer.maxMemory*1048576)
+    const double tenthOfNode =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES))*sysconf(_SC_PAGESIZE)/10;
+    const double ofNode = settings.object.buffer.maxMemory > 0
+      ? settings.object.buffer.maxMemory*1048576
       : tenthOfNode;
+    return static_cast<std::size_t>(leastOf(comm, ofNode/comm.nodeSize()));
 }
 
 

@@ -23,7 +23,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     const SampleStream& stream, CountBuild count);
 
 //- Bytes that all samples may take: maxMemory, or a tenth of the node's memory
-std::size_t allowedMemory(const Settings& settings);
+std::size_t allowedMemory(const Settings& settings, const Comm& comm);
 
 //- Mean edge of a graph, over all ranks (collective), m; 1 without any edge
 double edgeLength(const MeshState& mesh, const Comm& comm);

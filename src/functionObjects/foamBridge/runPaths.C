@@ -66,11 +66,13 @@ Foam::fileName Foam::functionObjects::runPaths::newRunFolder
       / Time::timeName(mesh.time().startTime().value())
     );
 
+    // The master makes it: others may see it or not
     fileName folder(first);
-    for (label i = 1; isDir(folder); ++i)
+    for (label i = 1; Pstream::master() && isDir(folder); ++i)
     {
         folder = first + '_' + Foam::name(i);
     }
+    Pstream::scatter(folder);
     return folder;
 }
 
@@ -92,7 +94,9 @@ Foam::fileName Foam::functionObjects::runPaths::checkpointFolder
         IOobject::NO_WRITE,
         false
     );
-    return fileHandler().objectPath(io, word::null);
+    fileName folder(fileHandler().objectPath(io, word::null));
+    Pstream::scatter(folder);
+    return folder;
 }
 
 
@@ -108,14 +112,17 @@ std::vector<inSitu::CheckpointPlace> Foam::functionObjects::runPaths::checkpoint
     const scalar tolerance = nameRounding(latest);
 
     std::vector<inSitu::CheckpointPlace> places;
-    const instantList times(runTime.times());
+    instantList times(runTime.times());
+    Pstream::scatter(times);
     forAllReverse(times, i)
     {
         const instant& time = times[i];
         if (time.name() != runTime.constant() && time.value() <= latest + tolerance)
         {
             const fileName folder(checkpointFolder(mesh, object, time.name()));
-            if (isDir(folder.path()))
+            bool found = Pstream::master() && isDir(folder.path());
+            Pstream::scatter(found);
+            if (found)
             {
                 places.push_back({time.value(), folder});
             }

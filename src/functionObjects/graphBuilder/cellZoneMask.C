@@ -55,7 +55,7 @@ std::vector<double> Foam::functionObjects::cellZoneMask
             )
         );
     }
-    if (zones[zonei].empty())
+    if (returnReduce(zones[zonei].size(), sumOp<label>()) == 0)
     {
         throw inSitu::Error
         (

@@ -27,8 +27,10 @@ License
 #include "base/Error.hpp"
 #include "cyclicFvPatch.H"
 #include "emptyFvPatch.H"
+#include "haloLinks.H"
 #include "interfaceLinks.H"
 #include "labels32.H"
+#include "processorFvPatch.H"
 #include "surfaceFields.H"
 #include "volFields.H"
 #include "wallFvPatch.H"
@@ -73,10 +75,12 @@ void append(std::vector<double>& values, const UList<vector>& vectors)
 Foam::functionObjects::graphBuilder::graphBuilder
 (
     const fvMesh& mesh,
-    const bool boundaryRows
+    const bool boundaryRows,
+    const inSitu::Comm* ranks
 )
 :
-    mesh_(mesh)
+    mesh_(mesh),
+    ranks_(ranks)
 {
     if (mesh.nFaces() > std::numeric_limits<std::int32_t>::max()/2)
     {
@@ -104,6 +108,10 @@ Foam::functionObjects::graphBuilder::graphBuilder
         else if (isA<cyclicFvPatch>(patch))
         {
             cyclicPatches_.append(patch.index());
+        }
+        else if (isA<processorFvPatch>(patch))
+        {
+            // Cut faces: see haloLinks
         }
         else if (patch.coupled() || patch.patch().type() == "overset")
         {
@@ -186,7 +194,12 @@ Foam::functionObjects::graphBuilder::graph
 {
     if (!hasInterfaces())
     {
-        return inner;
+        return ranks_
+          ? std::make_shared<const inSitu::MeshGraph>
+            (
+                inner->withHalo(haloLinks(mesh_), *ranks_)
+            )
+          : inner;
     }
 
     std::vector<interfaceLinks> links;
@@ -272,6 +285,12 @@ Foam::functionObjects::graphBuilder::geometry
             links.back().start(),
             links.back().weights()
         });
+    }
+    const std::vector<std::vector<double>> ways(haloWays(mesh_));
+    if (graph.halo())
+    {
+        const auto cut = haloDisplacements(mesh_, ways);
+        displacements.insert(displacements.end(), cut.begin(), cut.end());
     }
 
     return std::make_shared<const inSitu::MeshGeometry>

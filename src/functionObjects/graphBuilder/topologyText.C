@@ -24,19 +24,44 @@ License
 \*---------------------------------------------------------------------------*/
 
 #include "graphBuilder.H"
+#include "processorCyclicPolyPatch.H"
 
 // * * * * * * * * * * * * * * * Global Functions  * * * * * * * * * * * * * //
 
 std::string Foam::functionObjects::topologyText(const polyMesh& mesh)
 {
-    std::string text =
-        std::to_string(mesh.nCells()) + " cells, "
-      + std::to_string(mesh.nInternalFaces()) + " internal faces, patches";
-
-    for (const polyPatch& patch : mesh.boundaryMesh())
+    // Cut faces were internal, and are there on both sides, or belong to a cyclic patch
+    const polyBoundaryMesh& patches = mesh.boundaryMesh();
+    labelList sizes(patches.nNonProcessor(), Zero);
+    label nCut = 0;
+    for (const polyPatch& patch : patches)
     {
-        text += ' ' + patch.name() + '(' + patch.type() + ' '
-          + std::to_string(patch.size()) + ')';
+        if (isA<processorCyclicPolyPatch>(patch))
+        {
+            sizes[refCast<const processorCyclicPolyPatch>(patch).referPatchID()] +=
+                patch.size();
+        }
+        else
+        {
+            (isA<processorPolyPatch>(patch) ? nCut : sizes[patch.index()]) +=
+                patch.size();
+        }
+    }
+    Pstream::listCombineGather(sizes, plusEqOp<label>());
+    Pstream::listCombineScatter(sizes);
+    const auto total = [](const label size)
+    {
+        return returnReduce(size, sumOp<label>());
+    };
+
+    std::string text =
+        std::to_string(total(mesh.nCells())) + " cells, "
+      + std::to_string(total(mesh.nInternalFaces()) + total(nCut)/2)
+      + " internal faces, patches";
+    forAll(sizes, patchi)
+    {
+        text += ' ' + patches[patchi].name() + '(' + patches[patchi].type() + ' '
+          + std::to_string(sizes[patchi]) + ')';
     }
     return text;
 }

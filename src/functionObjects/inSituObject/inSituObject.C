@@ -26,6 +26,7 @@ License
 #include "inSituObject.H"
 #include "base/Error.hpp"
 #include "foamNode.H"
+#include "makeComm.H"
 #include "foamVersion.H"
 #include "profiling.H"
 
@@ -133,16 +134,52 @@ void Foam::functionObjects::inSituObject::configure(const dictionary& dict)
     const onFailure policy =
         madeInMidRun_ ? onFailure::warn : onFailure::endConstruction;
 
-    waiting_ = !guarded(*this, time_, "construction", policy, [&]
+    waiting_ = !guarded(*this, time_, "construction", policy, together([&]
     {
+        comm_ = makeComm();
         block_ = foamNode(dict);
         engine_ = makeEngine();
-    });
+    }));
     if (waiting_)
     {
         Warning
             << type().c_str() << ' ' << name()
             << " does nothing until its entries are right" << nl << endl;
+    }
+}
+
+
+std::function<void()> Foam::functionObjects::inSituObject::together
+(
+    std::function<void()> body
+)
+{
+    return [this, body = std::move(body)]
+    {
+        try
+        {
+            body();
+        }
+        catch (const std::exception& fault)
+        {
+            leave(fault.what());
+            throw;
+        }
+        catch (...)
+        {
+            leave("an exception of unknown type");
+            throw;
+        }
+    };
+}
+
+
+void Foam::functionObjects::inSituObject::leave(const std::string& reason)
+{
+    if (comm_)
+    {
+        comm_->leave(reason);
+        comm_.reset();
     }
 }
 
@@ -163,7 +200,7 @@ void Foam::functionObjects::inSituObject::attempt
             time_,
             entry,
             engine_->goesOnAfterError() ? onFailure::warn : policy,
-            body
+            together(body)
         );
     }
     catch (const Foam::error&)
@@ -216,12 +253,12 @@ void Foam::functionObjects::inSituObject::close()
 {
     if (engine_)
     {
-        guarded(*this, time_, "destructor", onFailure::warn, [this]
+        guarded(*this, time_, "destructor", onFailure::warn, together([this]
         {
             engine_->finish();
             engine_.reset();
             pending_.reset();
-        });
+        }));
     }
 }
 
@@ -243,13 +280,6 @@ Foam::functionObjects::inSituObject::inSituObject
     executed_(-1),
     stored_(-1)
 {
-    if (Pstream::parRun())
-    {
-        FatalIOErrorInFunction(dict)
-            << dict.get<word>("type") << ' ' << name
-            << " in a parallel run is not supported yet;"
-            << " run the solver on one process" << exit(FatalIOError);
-    }
     fvMeshFunctionObject::read(dict);
 }
 

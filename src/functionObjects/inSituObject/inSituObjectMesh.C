@@ -81,7 +81,9 @@ void Foam::functionObjects::inSituObject::mirrorMesh
     mirror_ = std::make_unique<meshMirror>
     (
         mesh_,
+        comm_,
         options.boundaryRows,
+        options.halo,
         options.cellZone,
         [this](const labelList& patches) { return gather_->fixedInputs(patches); },
         [this](const std::string& cache, const std::string& reason, double seconds)

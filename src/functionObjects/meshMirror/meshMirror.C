@@ -26,6 +26,7 @@ License
 #include "meshMirror.H"
 #include "base/Error.hpp"
 #include "cellZoneMask.H"
+#include "rowIds.H"
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
 
@@ -63,10 +64,22 @@ std::string firstDifference
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
+Foam::functionObjects::graphBuilder
+Foam::functionObjects::meshMirror::builder() const
+{
+    return graphBuilder
+    (
+        mesh_,
+        boundaryRows_,
+        halo_ && comm_->size() > 1 ? comm_.get() : nullptr
+    );
+}
+
+
 Foam::functionObjects::meshMirror::rows
 Foam::functionObjects::meshMirror::makeRows() const
 {
-    const graphBuilder builder(mesh_, boundaryRows_);
+    const graphBuilder builder(this->builder());
 
     std::shared_ptr<const std::vector<double>> mask;
     if (!cellZone_.empty())
@@ -76,11 +89,14 @@ Foam::functionObjects::meshMirror::makeRows() const
             cellZoneMask(mesh_, cellZone_)
         );
     }
+    const auto inner = builder.inner();
     return
     {
         builder,
-        builder.inner(),
+        inner,
+        builder.hasInterfaces() ? nullptr : builder.graph(inner),
         mask,
+        rowIds(mesh_, builder.boundaryPatches()),
         topologyText(mesh_),
         builder.placeOfRow()
     };
@@ -89,10 +105,10 @@ Foam::functionObjects::meshMirror::makeRows() const
 
 inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
 {
-    const geometryKey geometry{stamps_.topology, stamps_.geometry};
+    const geometryKey geometry{changes_.topology, changes_.geometry};
 
     const rows& topology =
-        topology_.get({stamps_.topology}, [this] { return makeRows(); });
+        topology_.get({changes_.topology}, [this] { return makeRows(); });
     const graphBuilder& builder = topology.builder;
 
     inSitu::CaseMesh result;
@@ -102,14 +118,15 @@ inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
     inSitu::MeshState& state = result.state;
     state.inner = topology.inner;
     state.cellMask = topology.cellMask;
+    state.ids = topology.ids;
     state.graph =
         builder.hasInterfaces()
       ? interface_.get(geometry, [&] { return builder.graph(topology.inner); })
-      : topology.inner;
+      : topology.graph;
     state.geometry =
         geometry_.get(geometry, [&] { return builder.geometry(*state.graph); });
 
-    const fieldsKey fields{stamps_.topology, fixed_(builder.boundaryPatches())};
+    const fieldsKey fields{changes_.topology, fixed_(builder.boundaryPatches())};
     state.staticFeatures = fields_.get
     (
         fields,
@@ -124,7 +141,9 @@ inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
 Foam::functionObjects::meshMirror::meshMirror
 (
     const fvMesh& mesh,
+    std::shared_ptr<inSitu::Comm> comm,
     const bool boundaryRows,
+    const bool halo,
     const std::string& cellZone,
     const fixedFunction& fixed,
     const inSitu::CountBuild& count
@@ -134,7 +153,10 @@ Foam::functionObjects::meshMirror::meshMirror
     boundaryRows_(boundaryRows),
     cellZone_(cellZone),
     fixed_(fixed),
+    comm_(std::move(comm)),
+    halo_(halo),
     stamps_{-1, -1, -1},
+    changes_{0, 0, 0},
     topology_("topology", count),
     interface_("interface", count),
     fields_("fields", count),
@@ -150,15 +172,24 @@ Foam::functionObjects::meshMirror::update()
 {
     const meshStamps before = stamps_;
     stamps_ = meshStamps::of(mesh_);
-    mapped_ = stamps_.lineage == before.lineage;
 
-    if (stamps_.topology == before.topology && stamps_.geometry == before.geometry)
+    double changed[3] =
+    {
+        double(stamps_.topology != before.topology),
+        double(stamps_.geometry != before.geometry),
+        double(stamps_.lineage != before.lineage)
+    };
+    comm_->max(inSitu::Span<double>(changed, 3));
+    changes_.topology += label(changed[0]);
+    changes_.geometry += label(changed[1]);
+    mapped_ = changed[2] == 0;
+
+    if (changed[0] == 0 && changed[1] == 0)
     {
         return change::none;
     }
     now_ = refresh();
-    return
-        stamps_.topology == before.topology ? change::geometry : change::topology;
+    return changed[0] == 0 ? change::geometry : change::topology;
 }
 
 

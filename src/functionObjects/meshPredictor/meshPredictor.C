@@ -141,7 +141,7 @@ Foam::functionObjects::meshPredictor::makeEngine()
         name(),
         time_.globalPath(),
         hostKeys(),
-        std::make_shared<inSitu::SerialComm>(),
+        comm_,
         std::make_shared<foamLog>(*this)
     );
     if (postProcess && engine->config().mode == "closure")

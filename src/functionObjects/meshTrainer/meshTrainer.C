@@ -139,7 +139,7 @@ Foam::functionObjects::meshTrainer::makeEngine()
         name(),
         time_.globalPath(),
         hostKeys(),
-        std::make_shared<inSitu::SerialComm>(),
+        comm_,
         std::make_shared<foamLog>(*this)
     );
 }
@@ -174,7 +174,10 @@ void Foam::functionObjects::meshTrainer::store()
     (
         runPaths::checkpointFolder(mesh_, name(), time_.timeName())
     );
-    mkDir(folder.path());
+    if (Pstream::master())
+    {
+        mkDir(folder.path());
+    }
     trainer().write(time_.value(), time_.timeName(), folder);
     setProperty("checkpointTime", time_.value());
 

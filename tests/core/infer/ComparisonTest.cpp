@@ -132,9 +132,9 @@ TEST_P(ComparisonTest, PredictsTheStateFromTheOneAHorizonAgo)
         {
             ASSERT_DOUBLE_EQ(comparison.prediction()[i], expected.prediction[i]) << step << ' ' << i;
         }
-        EXPECT_EQ(comparison.errors().errors().samples, 1);
-        EXPECT_NEAR(comparison.errors().errors().rmse[1], expected.rmseOfP, 1e-9*expected.rmseOfP);
-        EXPECT_NEAR(comparison.errors().errors().skill[1], expected.skillOfP, 1e-8);
+        EXPECT_EQ(comparison.errors().errors(SerialComm()).samples, 1);
+        EXPECT_NEAR(comparison.errors().errors(SerialComm()).rmse[1], expected.rmseOfP, 1e-9*expected.rmseOfP);
+        EXPECT_NEAR(comparison.errors().errors(SerialComm()).skill[1], expected.skillOfP, 1e-8);
         comparison.errors().reset();
     }
 }
@@ -161,7 +161,7 @@ TEST(Comparison, WaitsAnewAfterAGap)
     EXPECT_FALSE(execute(7));
     EXPECT_FALSE(execute(8));
     EXPECT_TRUE(execute(9));
-    EXPECT_EQ(comparison.errors().errors().samples, 2);
+    EXPECT_EQ(comparison.errors().errors(SerialComm()).samples, 2);
 }
 
 
@@ -213,8 +213,8 @@ TEST(Comparison, ShowsNothingThatIsNotFinite)
     EXPECT_EQ(calls, 2);
     EXPECT_TRUE(comparison.prediction().empty());
     EXPECT_EQ(comparison.nNonFinite(), 1);
-    EXPECT_EQ(comparison.errors().errors().samples, 1);
-    EXPECT_TRUE(std::isfinite(comparison.errors().errors().rmse[1]));
+    EXPECT_EQ(comparison.errors().errors(SerialComm()).samples, 1);
+    EXPECT_TRUE(std::isfinite(comparison.errors().errors(SerialComm()).rmse[1]));
 }
 
 

@@ -15,7 +15,7 @@ using Values = std::vector<double>;
 void add(ErrorMeasure& measure, const Values& prediction, const Values& truth, const Values& still)
 {
     measure.add(Span<const double>(prediction), Span<const double>(truth),
-        Span<const double>(still), SerialComm());
+        Span<const double>(still), nullptr, SerialComm());
 }
 
 }
@@ -25,13 +25,13 @@ TEST(ErrorMeasure, IsPerFieldOverAllSamplesSinceTheReset)
 {
     // Columns Ux Uy p of two cells
     ErrorMeasure measure({0, 0, 1});
-    EXPECT_EQ(measure.errors().samples, 0);
-    EXPECT_EQ(measure.errors().place, (std::vector<std::int64_t>{-1, -1}));
+    EXPECT_EQ(measure.errors(SerialComm()).samples, 0);
+    EXPECT_EQ(measure.errors(SerialComm()).place, (std::vector<std::int64_t>{-1, -1}));
 
     add(measure, {1, 2, 30, 3, 4, 50}, {1.5, 2, 33, 3, 2, 50}, {1, 0, 29, 3, 4, 44});
     add(measure, {0, 0, 40, 1, 1, 60}, {0, 1, 35, 1, 1, 61}, {0, 0, 36, 1, 1, 61});
 
-    const PredictionErrors errors = measure.errors();
+    const PredictionErrors errors = measure.errors(SerialComm());
     EXPECT_EQ(errors.samples, 2);
     // U: 0.25 + 4 + 1 of 8 entries; p: 9 + 25 + 1 of 4
     EXPECT_DOUBLE_EQ(errors.rmse[0], std::sqrt(5.25/8));
@@ -44,11 +44,11 @@ TEST(ErrorMeasure, IsPerFieldOverAllSamplesSinceTheReset)
 
     measure.reset();
     add(measure, {0, 0, 1, 0, 0, 1}, {0, 0, 1, 0, 0, 3}, {0, 0, 1, 0, 0, 1});
-    EXPECT_EQ(measure.errors().largest, (Values{0, 2}));
-    EXPECT_EQ(measure.errors().place, (std::vector<std::int64_t>{-1, 1}));
-    EXPECT_EQ(measure.errors().rmse[1], std::sqrt(2.0));
-    EXPECT_EQ(measure.errors().skill[1], 0);
-    EXPECT_TRUE(std::isnan(measure.errors().skill[0]));
+    EXPECT_EQ(measure.errors(SerialComm()).largest, (Values{0, 2}));
+    EXPECT_EQ(measure.errors(SerialComm()).place, (std::vector<std::int64_t>{-1, 1}));
+    EXPECT_EQ(measure.errors(SerialComm()).rmse[1], std::sqrt(2.0));
+    EXPECT_EQ(measure.errors(SerialComm()).skill[1], 0);
+    EXPECT_TRUE(std::isnan(measure.errors(SerialComm()).skill[0]));
 }
 
 }

@@ -24,7 +24,7 @@ void pause(int milliseconds)
 
 //- This rank and another one that took three times as long in everything and, if asked,
 //  opened one stage more
-class SecondRankThreeTimesSlower final : public Comm
+class SecondRankThreeTimesSlower final : public SerialComm
 {
 public:
 

@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "io/Hdf5File.hpp"
+#include "ThreadComm.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,49 +23,6 @@ namespace
 {
 
 const SerialComm serial;
-
-
-//- This rank and another one with rows of its own: it answers as RunningMoments::add asks,
-//  first for a pivot, then for the sums about it
-class WithOtherRank final : public Comm
-{
-public:
-
-    WithOtherRank(std::vector<double> rows, std::size_t nColumns)
-    :
-        rows_(std::move(rows)),
-        pivot_(nColumns)
-    {}
-
-    int rank() const override { return 0; }
-    int size() const override { return 2; }
-
-    void max(Span<double> values) const override
-    {
-        for (std::size_t c = 0; c < pivot_.size(); ++c)
-        {
-            values[c] = std::max(values[c], rows_[c]);
-            pivot_[c] = values[c];
-        }
-    }
-
-    void sum(Span<double> values) const override
-    {
-        const std::size_t n = pivot_.size();
-        for (std::size_t i = 0; i < rows_.size(); ++i)
-        {
-            const double distance = rows_[i] - pivot_[i % n];
-            values[i % n] += distance;
-            values[n + i % n] += distance*distance;
-        }
-        values[2*n] += rows_.size()/n;
-    }
-
-private:
-
-    std::vector<double> rows_;
-    mutable std::vector<double> pivot_;
-};
 
 
 std::string oracles()
@@ -191,29 +149,36 @@ TEST(RunningMoments, TheRowsOfAllRanksAreOneBatch)
     std::mt19937 generator(5);
     const std::vector<double> rows = randomRows(generator, 11, {3, -200}, {0.5, 7});
     const Exact exact(rows, 2);
-    const WithOtherRank comm({rows.begin() + 8, rows.end()}, 2);
-    RunningMoments moments(2);
-
-    moments.add(Span<const double>(rows.data(), 8), 4, comm);
-
-    EXPECT_EQ(moments.weight(), 11);
-    for (int c : {0, 1})
+    onRanks(2, [&](Comm& comm)
     {
-        EXPECT_NEAR(moments.mean()[c], exact.mean[c], 1e-14*std::abs(exact.mean[c]));
-        EXPECT_NEAR(moments.variance()[c], exact.variance[c], 1e-12*exact.variance[c]);
-    }
+        RunningMoments moments(2);
+        const bool first = comm.isMaster();
+        moments.add(Span<const double>(rows.data() + (first ? 0 : 8), first ? 8 : rows.size() - 8),
+            first ? 4 : 7, comm);
+
+        EXPECT_EQ(moments.weight(), 11);
+        for (int c : {0, 1})
+        {
+            EXPECT_NEAR(moments.mean()[c], exact.mean[c], 1e-14*std::abs(exact.mean[c]));
+            EXPECT_NEAR(moments.variance()[c], exact.variance[c], 1e-12*exact.variance[c]);
+        }
+    });
 }
 
 
 TEST(RunningMoments, ARankWithoutRowsTakesPart)
 {
-    RunningMoments moments(1);
+    const std::vector<double> rows{-6, -4};
+    onRanks(2, [&](Comm& comm)
+    {
+        RunningMoments moments(1);
+        const std::size_t n = comm.isMaster() ? 0 : 2;
+        moments.add(Span<const double>(rows.data(), n), n, comm);
 
-    moments.add(Span<const double>(), 0, WithOtherRank({-6, -4}, 1));
-
-    EXPECT_EQ(moments.weight(), 2);
-    EXPECT_THAT(moments.mean(), ElementsAre(-5));
-    EXPECT_THAT(moments.variance(), ElementsAre(1));
+        EXPECT_EQ(moments.weight(), 2);
+        EXPECT_THAT(moments.mean(), ElementsAre(-5));
+        EXPECT_THAT(moments.variance(), ElementsAre(1));
+    });
 }
 
 

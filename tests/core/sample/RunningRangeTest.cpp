@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sample/RunningRange.hpp"
 
-#include <gtest/gtest.h>
+#include "ThreadComm.hpp"
 
-#include <algorithm>
+#include <gtest/gtest.h>
 
 namespace inSitu
 {
@@ -11,21 +11,6 @@ namespace
 {
 
 using Values = std::vector<double>;
-
-//- Two ranks, of which the other one has seen values of -20 and 3 in the last column
-struct TwoRanks final : Comm
-{
-    int rank() const override { return 0; }
-    int size() const override { return 2; }
-    void sum(Span<double>) const override {}
-
-    void max(Span<double> values) const override
-    {
-        const std::size_t n = values.size()/2;
-        values[n - 1] = std::max(values[n - 1], 20.0);
-        values[2*n - 1] = std::max(values[2*n - 1], 3.0);
-    }
-};
 
 }
 
@@ -49,11 +34,14 @@ TEST(RunningRange, KeepsTheExtremesOfEachColumn)
 
 TEST(RunningRange, IsOverAllRanks)
 {
-    RunningRange range(2);
-    const Values rows{3, -4, 5, -7};
-    range.add(Span<const double>(rows), TwoRanks());
-    EXPECT_EQ(range.minimum(), (Values{3, -20}));
-    EXPECT_EQ(range.maximum(), (Values{5, 3}));
+    const Values rows[2] = {{3, -4, 5, -7}, {4, 3, 4.5, -20}};
+    onRanks(2, [&](Comm& comm)
+    {
+        RunningRange range(2);
+        range.add(Span<const double>(rows[comm.rank()]), comm);
+        EXPECT_EQ(range.minimum(), (Values{3, -20}));
+        EXPECT_EQ(range.maximum(), (Values{5, 3}));
+    });
 }
 
 
