@@ -98,11 +98,11 @@ struct ThreadRanks
         std::unique_lock<std::mutex> lock(mutex);
         const bool awake = changed.wait_for(lock, std::chrono::seconds(120), [&]
         {
-            return left || met() || hopeless();
+            return met() || left || hopeless();
         });
-        check(rank);
-        if (!awake || !met())
+        if (!met())
         {
+            check(rank);
             throw Error("rank " + std::to_string(rank) + " waits in vain for " + what
               + (awake ? ": a rank has ended" : ": nothing has happened for two minutes"));
         }
@@ -198,6 +198,7 @@ public:
     void finishSums() override
     {
         const Timer timer(traffic_);
+        check();
         for (const auto& finish : std::exchange(sums_, {}))
         {
             finish();
@@ -341,6 +342,12 @@ private:
         }
     }
 
+    void check() const
+    {
+        const std::lock_guard<std::mutex> lock(ranks_->mutex);
+        ranks_->check(rank_);
+    }
+
     std::shared_ptr<ThreadRanks::Operation> give(const std::string& kind, const Bytes& bytes) const
     {
         const bool sized = kind != "broadcast" && kind != "gather";
@@ -439,6 +446,7 @@ public:
     void finish() override
     {
         const Timer timer(comm_.traffic_);
+        comm_.check();
         if (!travelling_)
         {
             throw Error("an exchange was finished that was not started");
