@@ -20,7 +20,7 @@ endif()
 
 find_package(LibArchive REQUIRED)
 
-find_package(MPI QUIET COMPONENTS CXX)
+include(InSituMpi)
 
 # Only for ranges in NVIDIA's profilers; their headers come with the toolkit
 find_package(CUDAToolkit QUIET)

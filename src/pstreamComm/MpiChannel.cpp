@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "MpiChannel.hpp"
+
+#include "base/Error.hpp"
+#include "mpiCheck.hpp"
+
+#include <algorithm>
+
+namespace inSitu
+{
+
+namespace
+{
+
+//- With its errors returned, not fatal
+MPI_Comm duplicate(MPI_Comm parent)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    mpiCheck(MPI_Comm_dup(parent, &comm), "MPI_Comm_dup");
+    mpiCheck(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return comm;
+}
+
+
+int ranksOnThisNode(MPI_Comm comm)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int size = 0;
+    mpiCheck(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+    mpiCheck(MPI_Comm_size(node, &size), "MPI_Comm_size");
+    mpiCheck(MPI_Comm_free(&node), "MPI_Comm_free");
+    return size;
+}
+
+
+//- No longer than maxLength, cut between characters of UTF-8
+std::string shortened(std::string text, std::size_t maxLength)
+{
+    if (text.size() > maxLength)
+    {
+        std::size_t length = maxLength;
+        while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
+        {
+            --length;
+        }
+        text.resize(length);
+    }
+    return text;
+}
+
+}
+
+
+MpiChannel::MpiChannel(MPI_Comm parent)
+{
+    if (!mpiRuns())
+    {
+        throw Error("MPI does not run in this process: a communicator of its ranks is needed");
+    }
+
+    int level = MPI_THREAD_SINGLE;
+    mpiCheck(MPI_Query_thread(&level), "MPI_Query_thread");
+    anyThread_ = level == MPI_THREAD_MULTIPLE;
+
+    work_ = duplicate(parent);
+    notices_ = duplicate(parent);
+    mpiCheck(MPI_Comm_rank(work_, &rank_), "MPI_Comm_rank");
+    mpiCheck(MPI_Comm_size(work_, &size_), "MPI_Comm_size");
+    nodeSize_ = ranksOnThisNode(work_);
+    nSendingTo_.assign(size_, 0);
+    nReceivingFrom_.assign(size_, 0);
+
+    int* bound = nullptr;
+    int known = 0;
+    mpiCheck(MPI_Comm_get_attr(work_, MPI_TAG_UB, &bound, &known), "MPI_Comm_get_attr");
+    lastTag_ = known ? *bound : 32767;      // what the standard promises
+
+    notice_.resize(maxNotice);
+    mpiCheck(MPI_Irecv(&notice_[0], maxNotice, MPI_CHAR, MPI_ANY_SOURCE, 0, notices_,
+        &noticeRequest_), "MPI_Irecv");
+}
+
+
+MpiChannel::~MpiChannel()
+{
+    if (!mpiRuns())
+    {
+        return;
+    }
+    MPI_Cancel(&noticeRequest_);
+    MPI_Wait(&noticeRequest_, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&notices_);
+    MPI_Comm_free(&work_);
+}
+
+
+void MpiChannel::hear()
+{
+    if (left_.empty())
+    {
+        int arrived = 0;
+        MPI_Status status;
+        mpiCheck(MPI_Test(&noticeRequest_, &arrived, &status), "MPI_Test");
+        if (!arrived)
+        {
+            return;
+        }
+        int length = 0;
+        mpiCheck(MPI_Get_count(&status, MPI_CHAR, &length), "MPI_Get_count");
+        notice_.resize(length);
+        left_ = "rank " + std::to_string(status.MPI_SOURCE) + ": " + notice_;
+        sound_ = false;
+    }
+    throw Error(left_);
+}
+
+
+void MpiChannel::check()
+{
+    if (!anyThread_ && std::this_thread::get_id() != thread_)
+    {
+        throw Error("MPI was called in another thread than the one that it runs in: this MPI is "
+            "not started for several threads (MPI_THREAD_MULTIPLE)");
+    }
+    hear();
+}
+
+
+const std::vector<MPI_Status>& MpiChannel::wait
+(
+    std::vector<MPI_Request>& requests,
+    const char* call
+)
+{
+    constexpr int pollsBeforeYield = 1000;
+
+    statuses_.resize(requests.size());
+    for (int poll = 0; ; ++poll)
+    {
+        int done = 0;
+        int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+            statuses_.data());
+        if (code == MPI_ERR_IN_STATUS)
+        {
+            const auto failed = std::find_if(statuses_.begin(), statuses_.end(),
+                [](const MPI_Status& status)
+                {
+                    return status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING;
+                });
+            code = failed != statuses_.end() ? failed->MPI_ERROR : code;
+        }
+        if (code != MPI_SUCCESS)
+        {
+            sound_ = false;
+            mpiCheck(code, call);
+        }
+        if (done)
+        {
+            return statuses_;
+        }
+
+        hear();
+
+        // The core may be needed by the rank that is waited for
+        if (poll >= pollsBeforeYield)
+        {
+            std::this_thread::yield();
+        }
+    }
+}
+
+
+void MpiChannel::leave(const std::string& reason) noexcept
+{
+    // Who has heard of another that left has nothing to tell
+    if (!left_.empty() || !mpiRuns() || (!anyThread_ && std::this_thread::get_id() != thread_))
+    {
+        return;
+    }
+    sound_ = false;
+
+    try
+    {
+        left_ = "rank " + std::to_string(rank_) + " has left: " + reason;
+        farewell_ = shortened(reason, maxNotice);
+        farewellRequests_.reserve(size_);
+        for (int other = 0; other < size_; ++other)
+        {
+            MPI_Request request = MPI_REQUEST_NULL;
+            if
+            (
+                other != rank_
+             && MPI_Isend(farewell_.data(), static_cast<int>(farewell_.size()), MPI_CHAR, other, 0,
+                    notices_, &request) == MPI_SUCCESS
+            )
+            {
+                farewellRequests_.push_back(request);
+            }
+        }
+
+        // So short a message needs nobody's answer, but perhaps a connection first
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        int done = 0;
+        while (!done && std::chrono::steady_clock::now() < end)
+        {
+            if (MPI_Testall(static_cast<int>(farewellRequests_.size()), farewellRequests_.data(),
+                &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+            {
+                return;
+            }
+        }
+    }
+    catch (...)
+    {
+        // Without memory nobody can be told; the end of this process is noticed all the same
+    }
+}
+
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+
+#include <mpi.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace inSitu
+{
+
+//- A duplicate of a communicator, and a second one on which a rank tells all others that it has
+//  left. Every wait looks out for that notice, so none lasts for ever.
+class MpiChannel
+{
+public:
+
+    //- Collective. Throws Error if MPI does not run
+    explicit MpiChannel(MPI_Comm parent);
+
+    //- Gives the communicators back, which is collective: only after all operations, and only if
+    //  sound(). Does nothing when MPI has ended.
+    ~MpiChannel();
+
+    MpiChannel(const MpiChannel&) = delete;
+    MpiChannel& operator=(const MpiChannel&) = delete;
+
+    MPI_Comm comm() const { return work_; }
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    int nodeSize() const { return nodeSize_; }
+
+    //- Before every call. Throws Error if a rank has left or this thread may not call MPI
+    void check();
+
+    //- Until all requests are complete, whose statuses it returns. Throws Error if a rank has left
+    //  or one has failed; the requests may then still be active.
+    const std::vector<MPI_Status>& wait(std::vector<MPI_Request>& requests, const char* call);
+
+    //- Comm::leave
+    void leave(const std::string& reason) noexcept;
+
+    //- No rank is known to have left, and no wait has failed
+    bool sound() const { return sound_; }
+
+    //- Tag for another exchange that sends to, or receives from, a rank. Both sides count alike.
+    int nextSendTag(int rank) { return tag(nSendingTo_[rank]++); }
+    int nextReceiveTag(int rank) { return tag(nReceivingFrom_[rank]++); }
+
+    //- Of messages that belong to no exchange
+    static constexpr int collectiveTag = 0;
+
+    Traffic traffic;
+
+private:
+
+    static constexpr int maxNotice = 2000;
+
+    void hear();
+    int tag(int count) const { return 1 + count % (lastTag_ - 1); }
+
+    MPI_Comm work_ = MPI_COMM_NULL;
+    MPI_Comm notices_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int size_ = 0;
+    int nodeSize_ = 0;
+    int lastTag_ = 0;
+    const std::thread::id thread_ = std::this_thread::get_id();
+    bool anyThread_ = false;
+
+    bool sound_ = true;
+    std::string left_;                          //!< who has left and why
+    std::string notice_;                        //!< from another rank
+    MPI_Request noticeRequest_ = MPI_REQUEST_NULL;
+    std::string farewell_;                      //!< to the others
+    std::vector<MPI_Request> farewellRequests_;
+
+    std::vector<MPI_Status> statuses_;
+    std::vector<int> nSendingTo_;
+    std::vector<int> nReceivingFrom_;
+};
+
+
+//- Counts the time of its life as spent in calls
+class TrafficTimer
+{
+public:
+
+    explicit TrafficTimer(Traffic& traffic)
+    :
+        traffic_(traffic)
+    {}
+
+    ~TrafficTimer()
+    {
+        const auto end = std::chrono::steady_clock::now();
+        traffic_.seconds += std::chrono::duration<double>(end - begin_).count();
+    }
+
+private:
+
+    Traffic& traffic_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+
+//- Keep until the process ends what MPI may still read or write: it cannot take back what it has
+//  begun when a rank has left
+template<class T>
+void abandon(std::unique_ptr<T> memory)
+{
+    static auto* kept = new std::vector<std::shared_ptr<T>>;
+    kept->emplace_back(std::move(memory));
+}
+
+}
