@@ -140,6 +140,8 @@ void allGuards(benchmark::State& state)
     meshMirror mirror
     (
         here.mesh,
+        std::make_shared<inSitu::SerialComm>(),
+        true,
         true,
         "",
         [](const labelList&) { return std::vector<std::vector<bool>>{{false}, {true}}; },

@@ -96,8 +96,9 @@ Foam::functionObjects::haloWays(const fvMesh& mesh)
     std::vector<std::vector<double>> ways;
     forProcessorPatches(mesh, [&](const processorFvPatch& patch)
     {
+        const vectorField deltas(patch.delta());
         ways.emplace_back();
-        for (const vector& way : patch.delta()())
+        for (const vector& way : deltas)
         {
             ways.back().insert
             (

@@ -43,7 +43,8 @@ Description
     \endverbatim
 
     The field "marker", near 1 in a ball that flies about in the mesh, is there to
-    refine on.
+    refine on. OpenFOAM's choice of cells depends on the decomposition unless the field
+    is as "block": 1 behind a plane that goes to and fro, and 0 before it.
 
 \*---------------------------------------------------------------------------*/
 
@@ -86,6 +87,12 @@ scalar marker(const point& x, const scalar t)
         0.5 + 0.2*Foam::sin(5*t)
     );
     return Foam::exp(-magSqr(x - centre)/sqr(0.15));
+}
+
+
+scalar block(const point& x, const scalar t)
+{
+    return x.x() > 0.35 + 0.25*Foam::sin(16*t) ? 1 : 0;
 }
 
 
@@ -198,6 +205,7 @@ struct region
     volVectorField U;
     volScalarField p;
     volScalarField blob;
+    volScalarField half;
 
     region(const word& name, const Time& runTime, const dictionary& allChanges)
     :
@@ -211,7 +219,8 @@ struct region
         changes(allChanges.subOrEmptyDict(name)),
         U(field<vector>("U", dimVelocity)),
         p(field<scalar>("p", sqr(dimVelocity))),
-        blob(field<scalar>("marker", dimless))
+        blob(field<scalar>("marker", dimless)),
+        half(field<scalar>("block", dimless))
     {
         prescribe(U, velocity);
         prescribe(p, pressure);
@@ -249,6 +258,7 @@ struct region
     void step()
     {
         prescribe(blob, marker);
+        prescribe(half, ::block);
         mesh->topoChanging(false);
         mesh->update();
         bool changed = mesh->topoChanging();
@@ -281,7 +291,7 @@ struct region
 
         Info<< "Region " << mesh->name() << ": "
             << (changed ? "changed, " : "kept, ")
-            << mesh->nCells() << " cells, " << mesh->nFaces() << " faces, "
+            << returnReduce(mesh->nCells(), sumOp<label>()) << " cells, " << mesh->nFaces() << " faces, "
             << mesh->nPoints() << " points" << endl;
     }
 };
@@ -293,8 +303,6 @@ struct region
 
 int main(int argc, char* argv[])
 {
-    argList::noParallel();
-
     #include "setRootCase.H"
     #include "createTime.H"
 
