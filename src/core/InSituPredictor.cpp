@@ -19,9 +19,9 @@ InSituPredictor::InSituPredictor
     std::shared_ptr<LogSink> log
 )
 :
-    impl_(std::make_unique<Impl>(block, name, caseFolder, hostKeys, std::move(comm)))
+    impl_(std::make_unique<Impl>(block, name, caseFolder, hostKeys, std::move(comm),
+        std::move(log)))
 {
-    impl_->log = std::move(log);
     if (!impl_->path.empty())
     {
         impl_->load();

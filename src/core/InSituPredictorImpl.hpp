@@ -20,15 +20,16 @@ namespace inSitu
 struct InSituPredictor::Impl
 {
     Impl(const Node& block, const std::string& name, const std::string& caseFolder,
-        const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm);
+        const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm,
+        std::shared_ptr<LogSink> log);
 
     std::string name;
     std::vector<std::string> hostKeys;
     std::shared_ptr<Comm> comm;
+    std::shared_ptr<LogSink> log;
     Node limits;
     PredictorConfig config;
     std::string path;                       // empty: the model is that of a trainer
-    std::shared_ptr<LogSink> log;
 
     ThreadPool pool;
     Profiler profiler;

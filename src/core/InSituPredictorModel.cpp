@@ -52,15 +52,21 @@ InSituPredictor::Impl::Impl
     const std::string& theName,
     const std::string& caseFolder,
     const std::vector<std::string>& theHostKeys,
-    std::shared_ptr<Comm> theComm
+    std::shared_ptr<Comm> theComm,
+    std::shared_ptr<LogSink> theLog
 )
 :
     name(theName),
     hostKeys(theHostKeys),
     comm(std::move(theComm)),
+    log(std::move(theLog)),
     config(readEntries(block, theName, hostKeys, limits)),
     path(pathOf(config, caseFolder)),
-    pool(threadsOf(config.nThreads, *comm)),
+    pool
+    (
+        threadsOf(config.nThreads, *comm,
+            [this](const std::string& message) { log->warning(name + ": " + message); })
+    ),
     start(std::chrono::steady_clock::now())
 {}
 

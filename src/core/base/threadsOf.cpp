@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/threadsOf.hpp"
 
-#include "base/ThreadPool.hpp"
-
-#include <algorithm>
+#include "base/rankCores.hpp"
 
 namespace inSitu
 {
 
-int threadsOf(std::int64_t wanted, const Comm& comm)
+int threadsOf(std::int64_t wanted, const Comm& comm,
+    const std::function<void(const std::string&)>& warn)
 {
-    return wanted > 0
-      ? static_cast<int>(wanted)
-      : std::max(1, availableCores()/comm.nodeSize());
+    if (wanted > 0)
+    {
+        return static_cast<int>(wanted);
+    }
+    const RankCores share = coresOfThisRank(comm);
+    if (!share.warning.empty())
+    {
+        warn(share.warning);
+    }
+    return share.cores;
 }
 
 }

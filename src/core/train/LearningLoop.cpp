@@ -61,7 +61,7 @@ LearningLoop::LearningLoop
     profiler_(profiler),
     warn_(std::move(warn)),
     budget_(settings.object.maxFraction),
-    pool_(threadsOf(settings.object.nThreads, *comm_)),
+    pool_(threadsOf(settings.object.nThreads, *comm_, warn_)),
     stream_(streamLayout(settings, theCase), mesh.state),
     normaliser_
     (

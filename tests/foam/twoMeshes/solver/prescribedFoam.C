@@ -37,6 +37,7 @@ Description
         replace   (9);      // the same, but OpenFOAM does not map the fields
         points    (7);      // points move behind OpenFOAM's back
         neighbour (7);      // a face gets another neighbour behind OpenFOAM's back
+        notFinite (7);      // p of one cell of the last process is no number
         reread    (9);      // the mesh is read anew from the folder of the time, and no
                             // field is mapped
     }
@@ -53,6 +54,8 @@ Description
 #include "mapPolyMesh.H"
 #include "polyTopoChange.H"
 #include "volFields.H"
+
+#include <limits>
 
 using namespace Foam;
 
@@ -288,6 +291,10 @@ struct region
 
         prescribe(U, velocity);
         prescribe(p, pressure);
+        if (isDue("notFinite") && Pstream::myProcNo() == Pstream::nProcs() - 1)
+        {
+            p[mesh->nCells()/2] = std::numeric_limits<scalar>::quiet_NaN();
+        }
 
         Info<< "Region " << mesh->name() << ": "
             << (changed ? "changed, " : "kept, ")
