@@ -48,7 +48,7 @@ TEST(MeasureRecord, EndsWithCachesStagesAndCounts)
     Profiler::Stage stage;
     stage.name = "predict";
     stage.seconds = 1.5;
-    record.end({stage}, 6.25, {{"edgeFeatures", 5, 0.125, {{"start", 1}, {"geometry", 4}}}},
+    record.end({stage}, {}, 6.25, {{"edgeFeatures", 5, 0.125, {{"start", 1}, {"geometry", 4}}}},
         {{"outliers", 11}});
 
     EXPECT_EQ(folder.read("metrics.jsonl"),

@@ -69,7 +69,7 @@ TEST_F(TrainingRecordTest, WritesMetricsThatAreOneObjectPerLine)
     record.report(report(0.1));
     record.warning("disk \"full\"");
     record.rebuild(0.25, "geometry", "topology", 3);
-    record.end({{{"train", 3, 1.5, 1.5, 1.5}}, 6,
+    record.end({{{"train", 3, 1.5, 1.5, 1.5}}, {}, 6,
         {{"geometry", 4, 0.125, {{"start", 1}, {"topology", 3}}}}, 17, {{"gap", 4}}});
 
     const auto metrics = lines("metrics.jsonl");

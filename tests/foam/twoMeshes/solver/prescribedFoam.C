@@ -35,7 +35,7 @@ Description
     {
         renumber  (5);      // other cell, face and point labels, as many as before
         replace   (9);      // the same, but OpenFOAM does not map the fields
-        points    (7);      // points move behind OpenFOAM's back
+        points    (7);      // points of the last process move behind OpenFOAM's back
         neighbour (7);      // a face gets another neighbour behind OpenFOAM's back
         notFinite (7);      // p of one cell of the last process is no number
         reread    (9);      // the mesh is read anew from the folder of the time, and no
@@ -280,7 +280,8 @@ struct region
         {
             changed = mesh->readUpdate() >= polyMesh::TOPO_CHANGE;
         }
-        if (isDue("points"))
+        const bool last = Pstream::myProcNo() == Pstream::nProcs() - 1;
+        if (isDue("points") && last)
         {
             spoilPoints(*mesh);
         }
@@ -291,7 +292,7 @@ struct region
 
         prescribe(U, velocity);
         prescribe(p, pressure);
-        if (isDue("notFinite") && Pstream::myProcNo() == Pstream::nProcs() - 1)
+        if (isDue("notFinite") && last)
         {
             p[mesh->nCells()/2] = std::numeric_limits<scalar>::quiet_NaN();
         }
