@@ -48,6 +48,10 @@ public:
     //  copied (TorchScript).
     void follow(const InSituTrainer& trainer);
 
+    //- Read the file again if another one has taken its place, as onModelChange says. Throws Error
+    //  for one that cannot be read or has other columns; the network then stays.
+    void followFile();
+
     //- The first execution: the case is known now. theCase.fields are those of the card, with what
     //  the case knows of them; staticColumns and the mesh are checked against the card. Throws
     //  Error that names every difference.
@@ -73,6 +77,11 @@ public:
 
     //- Mode rollout: its steps; valid from begin() on
     Rollout& rollout();
+
+    //- Mode rollout, begun: leave in a folder what a restart needs, or go on from there. A failure
+    //  to write is a warning. Throws Error for a damaged folder, or one of another mesh or model.
+    void write(const std::string& folder);
+    void resume(const std::string& folder);
 
     //- Mode rollout: note how far it is from the solver after a step (collective)
     template<class Scalar>

@@ -58,11 +58,11 @@ struct InSituPredictor::Impl
     void warn(const std::string& message);
     void load();
     std::unique_ptr<Surrogate> loadForRanks();
-    void reloadIfReplaced();
     void leaveOut(const NonFinite& fault, const Instant& now);
     void tellOfNonFinite(std::int64_t number);
     Report reportOfComparison();
     SampleStream::Layout streamLayout() const;
+    std::string columns() const;
 };
 
 }

@@ -96,38 +96,42 @@ std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
 }
 
 
-//- A file that another process has put in the place of the one that was read
-void InSituPredictor::Impl::reloadIfReplaced()
+void InSituPredictor::followFile()
 {
-    const FileIdentity now = FileIdentity::of(path);
-    if (!anyRank(*comm, comm->isMaster() && now.exists() && !(now == file)))
+    Impl& my = *impl_;
+    const FileIdentity now = FileIdentity::of(my.path);
+    if (!anyRank(*my.comm, my.comm->isMaster() && now.exists() && !(now == my.file)))
     {
         return;
     }
-    file = now;
-    if (config.onModelChange == "keep")
+    my.file = now;
+    if (my.config.onModelChange == "keep")
     {
-        warn("model \"" + path + "\" was replaced; the network that was read first stays"
+        my.warn("model \"" + my.path + "\" was replaced; the network that was read first stays"
             " (onModelChange keep)");
         return;
     }
 
-    std::unique_ptr<Surrogate> next = loadForRanks();
-    requireSameColumns(surrogate->card(), next->card(), path);
-    if (comparison)
+    std::unique_ptr<Surrogate> next = my.loadForRanks();
+    requireSameColumns(my.surrogate->card(), next->card(), my.path);
+    if (my.comparison)
     {
-        comparison->replace(*next);
+        my.comparison->replace(*next);
     }
-    if (stream)
+    if (my.rollout)
     {
-        stream->setReferences(next->inputReference(), {});
+        my.rollout->replace(*next);
     }
-    if (closure)
+    if (my.stream)
     {
-        closure->setRange(next->card());
+        my.stream->setReferences(next->inputReference(), {});
     }
-    surrogate = std::move(next);
-    info("model \"" + path + "\" was replaced and is read again");
+    if (my.closure)
+    {
+        my.closure->setRange(next->card());
+    }
+    my.surrogate = std::move(next);
+    my.info("model \"" + my.path + "\" was replaced and is read again");
 }
 
 

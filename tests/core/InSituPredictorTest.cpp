@@ -263,6 +263,7 @@ TEST_F(InSituPredictorTest, NoticesAFileInThePlaceOfItsModel)
 
     const auto after = [&](InSituPredictor& predictor, WaveCase& other, int step)
     {
+        predictor.followFile();
         predictor.compare(now(step), other.fields(time(step)));
         return values(predictor.prediction());
     };
@@ -305,6 +306,83 @@ TEST_F(InSituPredictorTest, NoticesAFileInThePlaceOfItsModel)
     fs::remove(top + "/stable/model.pt");
     after(*fresh, c, 7);
     EXPECT_FALSE(after(*fresh, c, 8).empty());
+}
+
+
+TEST_F(InSituPredictorTest, RollsOutWithTheFileInThePlaceOfItsModel)
+{
+    WaveCase host;
+    auto trainer = InSituTrainerTest::make(base + training, host, "a");
+    run(*trainer, host, 1, 13);
+    write(*trainer, 13);
+
+    // The same input, then the horizon of two executions with the file replaced in between, or not
+    const auto advance = [&](InSituPredictor& predictor, bool replaced)
+    {
+        WaveCase other;
+        begin(predictor, other);
+        Rollout& rollout = predictor.rollout();
+        const auto& views = other.fields(time(12));
+        rollout.begin(views);
+        rollout.feed(now(12), views);
+        EXPECT_FALSE(rollout.tick(now(13)));
+        if (replaced)
+        {
+            run(*trainer, host, 14, 20);
+            write(*trainer, 20);
+        }
+        predictor.followFile();
+        EXPECT_TRUE(rollout.tick(now(14)));
+        return values(rollout.advance(now(14)));
+    };
+    const std::string text = file + "\nmode: rollout";
+    auto unchanged = construct(text), keep = construct(text + "\nonModelChange: keep");
+    auto reload = construct(text);
+    const std::vector<double> before = advance(*unchanged, false);
+    const std::vector<double> after = advance(*reload, true);
+    EXPECT_TRUE(CollectingLog::contains(told->infos, "was replaced and is read again"));
+    EXPECT_NE(after, before);
+    EXPECT_EQ(advance(*keep, false), before);
+    auto fresh = construct(text);
+    EXPECT_EQ(advance(*fresh, false), after);
+}
+
+
+TEST_F(InSituPredictorTest, LeavesARolloutForARestart)
+{
+    WaveCase host;
+    auto trainer = InSituTrainerTest::make(base + training, host, "a");
+    run(*trainer, host, 1, 13);
+    write(*trainer, 13);
+
+    const std::string text = file + "\nmode: rollout";
+    auto unbroken = make(text, host);
+    unbroken->write(top + "/r");
+    EXPECT_FALSE(fs::exists(top + "/r"));
+    const auto& views = host.fields(time(12));
+    unbroken->rollout().begin(views);
+    unbroken->rollout().feed(now(12), views);
+    EXPECT_FALSE(unbroken->rollout().tick(now(13)));
+    unbroken->write(top + "/r");
+
+    auto restarted = make(text, host);
+    restarted->resume(top + "/r");
+    EXPECT_TRUE(CollectingLog::contains(told->infos, "the rollout goes on from its step 0"));
+    for (InSituPredictor* predictor : {unbroken.get(), restarted.get()})
+    {
+        EXPECT_TRUE(predictor->rollout().tick(now(14)));
+    }
+    EXPECT_EQ(values(unbroken->rollout().advance(now(14))),
+        values(restarted->rollout().advance(now(14))));
+
+    // A place that cannot be written, a damaged folder, and one of another model
+    std::ofstream(top + "/file") << "no folder";
+    restarted->write(top + "/file/r");
+    EXPECT_TRUE(CollectingLog::contains(told->warnings, "a restart cannot go on"));
+    fs::resize_file(top + "/r/state.h5", 1000);
+    EXPECT_THAT([&] { restarted->resume(top + "/r"); }, ThrowsMessage<Error>(testing::AllOf(
+        HasSubstr("the rollout in " + top + "/r cannot go on: "),
+        HasSubstr("It starts anew without that folder"))));
 }
 
 

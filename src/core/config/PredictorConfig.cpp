@@ -62,8 +62,7 @@ void PredictorConfig::describe(Schema& schema)
     schema.key("writePrediction", writePrediction,
         "compare: register per target <field>Predicted and <field>Error; written at write times");
     schema.choice("onModelChange", onModelChange, {"reload", "keep"},
-        "for a file that is replaced during the run: load it, or go on with the old network; a "
-        "rollout always does");
+        "for a file that is replaced during the run: load it, or go on with the old network");
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
     schema.choice("onError", onError, {"abort", "continue"},

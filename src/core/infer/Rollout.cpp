@@ -2,22 +2,12 @@
 #include "infer/Rollout.hpp"
 
 #include "base/Error.hpp"
+#include "sample/MeshArchive.hpp"
 
 #include <cmath>
 
 namespace inSitu
 {
-namespace
-{
-
-template<class T>
-Span<T> spanOf(const SlotPool::Handle& slot, std::size_t n)
-{
-    return {static_cast<T*>(slot.get()), n};
-}
-
-}
-
 
 Rollout::Rollout
 (
@@ -29,7 +19,7 @@ Rollout::Rollout
     std::vector<int> fieldOfColumn
 )
 :
-    surrogate_(surrogate),
+    surrogate_(&surrogate),
     inputLayout_(std::move(input)),
     targetLayout_(std::move(target)),
     horizon_(horizon),
@@ -58,32 +48,28 @@ std::vector<double> Rollout::valuesOf(const std::vector<FieldView<Scalar>>& fiel
 template<class Scalar>
 void Rollout::begin(const std::vector<FieldView<Scalar>>& start)
 {
-    resume(0, start);
+    start_ = valuesOf(start);
+    step_ = 0;
 }
 
 
 template<class Scalar>
-void Rollout::resume(std::int64_t step, const std::vector<FieldView<Scalar>>& start)
+void Rollout::setStart(const std::vector<FieldView<Scalar>>& start)
 {
     start_ = valuesOf(start);
-    step_ = step;
 }
 
 
 template<class Scalar>
 void Rollout::feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields)
 {
-    const auto n = static_cast<std::size_t>(mesh_.graph->nNodes())*inputLayout_.nColumns;
-    const Span<const double> reference(surrogate_.inputReference());
-    const bool wide = surrogate_.precision() == Precision::float64;
-
-    input_ = SlotPool(n*(wide ? sizeof(double) : sizeof(float))).acquire();
-    const NonFinite fault = wide
-      ? gatherRows(inputLayout_, fields, reference, spanOf<double>(input_, n))
-      : gatherRows(inputLayout_, fields, reference, spanOf<float>(input_, n));
+    const std::vector<double> none(inputLayout_.nColumns, 0.0);
+    input_.resize(static_cast<std::size_t>(mesh_.graph->nNodes())*inputLayout_.nColumns);
+    const NonFinite fault =
+        gatherRows(inputLayout_, fields, Span<const double>(none), Span<double>(input_));
     if (fault.field >= 0)
     {
-        input_ = nullptr;
+        input_.clear();
         throw Error("the fields of the rollout are not finite at its step "
             + std::to_string(step_));
     }
@@ -110,19 +96,41 @@ void Rollout::setWaited(std::int64_t executions, double inputTime)
 }
 
 
+//- The input less the references, as a sample has it
+template<class Value>
+SlotPool::Handle Rollout::inputOf(const Surrogate& surrogate) const
+{
+    const std::vector<double>& reference = surrogate.inputReference();
+    SlotPool::Handle slot = SlotPool(input_.size()*sizeof(Value)).acquire();
+    Value* const values = static_cast<Value*>(slot.get());
+    for (std::size_t i = 0; i < input_.size(); ++i)
+    {
+        values[i] = static_cast<Value>(input_[i] - reference[i % reference.size()]);
+        if (!std::isfinite(values[i]))
+        {
+            throw Error("the rollout has diverged: at its step " + std::to_string(step_)
+                + " a value is too large for the network's precision");
+        }
+    }
+    return slot;
+}
+
+
 Span<const double> Rollout::advance(const Instant& now)
 {
     Sample sample;
     sample.time = inputTime_;
     sample.mesh = inputMesh_;
-    sample.input = std::move(input_);
-    sample.features.assign(surrogate_.card().features.size(), now.time - inputTime_);
+    sample.input = surrogate_->precision() == Precision::float64
+      ? inputOf<double>(*surrogate_) : inputOf<float>(*surrogate_);
+    input_.clear();
+    sample.features.assign(surrogate_->card().features.size(), now.time - inputTime_);
 
     std::vector<double> prediction(state_.size());
-    surrogate_.predict(sample, Span<double>(prediction));
+    surrogate_->predict(sample, Span<double>(prediction));
     for (std::size_t i = 0; i < prediction.size(); ++i)
     {
-        state_[i] = prediction[i] + (surrogate_.card().increment ? state_[i] : 0);
+        state_[i] = prediction[i] + (surrogate_->card().increment ? state_[i] : 0);
         if (!std::isfinite(state_[i]))
         {
             throw Error("the rollout has diverged: it is not finite at its step "
@@ -178,10 +186,62 @@ void Rollout::setMesh(const MeshState& mesh)
 }
 
 
+void Rollout::replace(Surrogate& surrogate)
+{
+    surrogate_ = &surrogate;
+}
+
+
+StateTree Rollout::save() const
+{
+    MeshArchive meshes(mesh_);
+    meshes.add(inputMesh_);
+
+    StateTree state;
+    state.putInt("step", step_);
+    state.putInt("waited", waited_);
+    state.putDouble("inputTime", inputTime_);
+    state.put("start", start_);
+    state.put("state", state_);
+    state.put("input", input_);
+    state.putTree("meshes", meshes.save());
+    return state;
+}
+
+
+void Rollout::load(const StateTree& state)
+{
+    const auto entry = [&](const char* name, std::int64_t nRows, int nColumns)
+    {
+        std::vector<double> values = state.get<double>(name);
+        const auto size = static_cast<std::size_t>(nRows)*nColumns;
+        if (values.size() != size)
+        {
+            throw Error("the saved rollout has " + std::to_string(values.size()) + " values in "
+                + name + ", mesh and model here " + std::to_string(size));
+        }
+        return values;
+    };
+    const std::int64_t nCells = mesh_.graph->nCells();
+    std::vector<double> start = entry("start", nCells, targetLayout_.nColumns);
+    std::vector<double> present = entry("state", nCells, targetLayout_.nColumns);
+    std::vector<double> input = entry("input", mesh_.graph->nNodes(), inputLayout_.nColumns);
+    MeshState inputMesh = MeshArchive::load(state.subTree("meshes"), mesh_).at(0);
+
+    step_ = state.getInt("step");
+    waited_ = state.getInt("waited");
+    inputTime_ = state.getDouble("inputTime");
+    start_ = std::move(start);
+    state_ = std::move(present);
+    input_ = std::move(input);
+    inputMesh_ = std::move(inputMesh);
+}
+
+
 void Rollout::reset()
 {
     start_.clear();
-    input_ = nullptr;
+    input_.clear();
     step_ = 0;
     waited_ = 0;
 }
@@ -189,7 +249,7 @@ void Rollout::reset()
 
 #define INSITU_ROLLOUT_OF(Scalar)                                                                  \
     template void Rollout::begin(const std::vector<FieldView<Scalar>>&);                           \
-    template void Rollout::resume(std::int64_t, const std::vector<FieldView<Scalar>>&);            \
+    template void Rollout::setStart(const std::vector<FieldView<Scalar>>&);                        \
     template void Rollout::feed(const Instant&, const std::vector<FieldView<Scalar>>&);            \
     template RolloutErrors Rollout::compare(const std::vector<FieldView<Scalar>>&,                 \
         const Comm&) const;

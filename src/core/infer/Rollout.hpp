@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/StateTree.hpp"
 #include "buffer/Gather.hpp"
 #include "infer/Surrogate.hpp"
 #include "sample/PendingInputs.hpp"
@@ -37,9 +38,9 @@ public:
     template<class Scalar>
     void begin(const std::vector<FieldView<Scalar>>& start);
 
-    //- Go on from step with what it began from
+    //- What it began from lies on another mesh now; the number of steps stays
     template<class Scalar>
-    void resume(std::int64_t step, const std::vector<FieldView<Scalar>>& start);
+    void setStart(const std::vector<FieldView<Scalar>>& start);
 
     bool begun() const { return !start_.empty(); }
 
@@ -48,12 +49,12 @@ public:
     void feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields);
 
     //- An input is there
-    bool fed() const { return input_ != nullptr; }
+    bool fed() const { return !input_.empty(); }
 
     //- Count an execution. True: the horizon is over, advance() is due.
     bool tick(const Instant& now);
 
-    //- Executions since the last input, and when that was: what a restart needs besides fields
+    //- Executions since the last input, and when that was
     std::int64_t waited() const { return waited_; }
     double inputTime() const { return inputTime_; }
     void setWaited(std::int64_t executions, double inputTime);
@@ -68,8 +69,18 @@ public:
 
     std::int64_t step() const { return step_; }
 
-    //- The mesh has moved, or changed: the input is taken again, from fields that lie on it
+    //- The mesh has moved: later inputs are taken on it. Or it has changed: then the input is to
+    //  be fed again, from fields that lie on it.
     void setMesh(const MeshState& mesh);
+
+    //- Go on with another surrogate of the same columns; the input stays
+    void replace(Surrogate& surrogate);
+
+    //- All that a restart on the mesh now needs to go on bit for bit, with the mesh of the input
+    StateTree save() const;
+
+    //- Throws Error for a state of other rows or columns
+    void load(const StateTree& state);
 
     //- Back to before begin()
     void reset();
@@ -79,7 +90,10 @@ private:
     template<class Scalar>
     std::vector<double> valuesOf(const std::vector<FieldView<Scalar>>& fields) const;
 
-    Surrogate& surrogate_;
+    template<class Value>
+    SlotPool::Handle inputOf(const Surrogate& surrogate) const;
+
+    Surrogate* surrogate_;
     RowLayout inputLayout_;
     RowLayout targetLayout_;
     Horizon horizon_;
@@ -88,7 +102,7 @@ private:
 
     std::vector<double> start_;
     std::vector<double> state_;         // of the targets at the input's time, then at the new one
-    SlotPool::Handle input_;
+    std::vector<double> input_;         // as in the fields; empty: used up
     MeshState inputMesh_;
     double inputTime_ = 0;
     std::int64_t waited_ = 0;

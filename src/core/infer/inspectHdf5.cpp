@@ -111,6 +111,19 @@ void addState(Inspection& result, const StateTree& state)
 }
 
 
+//- What a predictor leaves for a restart of its rollout
+void addRollout(Inspection& result, const StateTree& state)
+{
+    result.kind = "a rollout that a restart goes on with";
+    const StateTree rollout = state.subTree("rollout");
+    result.facts.emplace_back("columns", state.getText("columns"));
+    result.facts.emplace_back("steps", std::to_string(rollout.getInt("step")));
+    result.facts.emplace_back("time of the input", numberText(rollout.getDouble("inputTime")));
+    result.facts.emplace_back("executions since", std::to_string(rollout.getInt("waited")));
+    addTensors(result, rollout);
+}
+
+
 // ---- graph.h5
 
 void require(Inspection& result, const std::string& what, bool good, const std::string& fault)
@@ -186,6 +199,10 @@ void inspectCheckpoint(Inspection& result)
     result.kind = "a checkpoint";
     const Checkpoint checkpoint = readCheckpoint(result.path);
     result.checks.push_back({"manifest, sizes and checksums", ""});
+    if (checkpoint.state.has("rollout/step"))
+    {
+        return addRollout(result, checkpoint.state);
+    }
     addState(result, checkpoint.state);
     result.facts.emplace_back("samples kept", !checkpoint.replay ? "none"
         : std::to_string(checkpoint.replay->get<double>("time").size()));
@@ -220,6 +237,10 @@ void inspectHdf5(Inspection& result)
                 + numberText(*range.second));
         }
         return addTensors(result, tree);
+    }
+    if (tree.has("rollout/step"))
+    {
+        return addRollout(result, tree);
     }
     if (tree.has("run/format"))
     {

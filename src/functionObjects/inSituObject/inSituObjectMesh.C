@@ -139,7 +139,6 @@ void Foam::functionObjects::inSituObject::followMesh()
               ? pending_->mapped(*engine_, patches)
               : std::vector<inSitu::PendingAccess::Pending>()
             );
-            rowsChanged();
             if (!mirror_->mapped())
             {
                 // Fields of the size of another mesh would end the run when OpenFOAM maps
@@ -147,6 +146,7 @@ void Foam::functionObjects::inSituObject::followMesh()
                 pending_.reset();
                 forgetFields();
             }
+            rowsChanged();
             if (!pending_ && engine_->meshOptions().mapsWaiting)
             {
                 // Once is a surprise

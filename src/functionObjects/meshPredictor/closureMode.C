@@ -43,16 +43,17 @@ void Foam::functionObjects::closureMode::begin
 (
     const fieldSelection&,
     const inSitu::TrainingCase& theCase,
-    const labelList&
+    const labelList&,
+    const bool
 )
 {
     fields_->setLayout(theCase.fields, theCase.targets);
 }
 
 
-bool Foam::functionObjects::closureMode::resume(const inSitu::Instant&)
+bool Foam::functionObjects::closureMode::predictsEarly() const
 {
-    return fields_->wasRead();
+    return !fields_->wasRead();
 }
 
 

@@ -31,7 +31,8 @@ void Foam::functionObjects::comparisonMode::begin
 (
     const fieldSelection&,
     const inSitu::TrainingCase& theCase,
-    const labelList&
+    const labelList&,
+    const bool
 )
 {
     if (predictor_.config().writePrediction)

@@ -68,6 +68,7 @@ bool Foam::functionObjects::meshPredictor::hasModel()
     const std::string name = predictor().config().trainer();
     if (name.empty())
     {
+        predictor().followFile();
         return true;
     }
 
@@ -112,17 +113,23 @@ void Foam::functionObjects::meshPredictor::begin()
     mirrorMesh(selection);
 
     inSitu::TrainingCase theCase(describeCase());
-    mode_->begin(selection, theCase, mirror_->boundaryPatches());
+    const bool fromStart =
+        !postProcess && !madeInMidRun_
+     && (meshIsStatic() || time_.timeIndex() == time_.startTimeIndex());
+
+    mode_->begin(selection, theCase, mirror_->boundaryPatches(), fromStart);
     predictor().begin(std::move(theCase), mirror_->mesh());
+    mode_->resume();
 }
 
 
 void Foam::functionObjects::meshPredictor::beginEarly()
 {
+    mode_->restore();
     if (mode_->isEarly() && hasModelEarly())
     {
         begin();
-        if (!mode_->resume(now()))
+        if (mode_->predictsEarly())
         {
             step();
         }

@@ -68,6 +68,10 @@ Foam::functionObjects::predictionMode::New
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
+void Foam::functionObjects::predictionMode::restore()
+{}
+
+
 bool Foam::functionObjects::predictionMode::isEarly() const
 {
     return false;
@@ -78,9 +82,13 @@ void Foam::functionObjects::predictionMode::makeFields()
 {}
 
 
-bool Foam::functionObjects::predictionMode::resume(const inSitu::Instant&)
+void Foam::functionObjects::predictionMode::resume()
+{}
+
+
+bool Foam::functionObjects::predictionMode::predictsEarly() const
 {
-    return true;
+    return false;
 }
 
 

@@ -24,28 +24,47 @@ License
 \*---------------------------------------------------------------------------*/
 
 #include "rolloutMode.H"
+#include "OSspecific.H"
 #include "base/Comm.hpp"
+#include "runPaths.H"
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-void Foam::functionObjects::rolloutMode::feed
+Foam::fileName Foam::functionObjects::rolloutMode::folder
 (
-    const inSitu::Instant& now,
-    const label waited,
-    const scalar inputTime
-)
+    const word& timeName
+) const
 {
-    inSitu::Rollout& rollout = predictor_.rollout();
-    rollout.feed({inputTime, now.timeIndex, now.deltaT}, fields_->state());
-    rollout.setWaited(waited, inputTime);
+    return runPaths::checkpointFolder(mesh_, object_.name() + "Rollout", timeName);
 }
+
+
+Foam::fileName Foam::functionObjects::rolloutMode::startFolder() const
+{
+    const Time& runTime = mesh_.time();
+    return folder(Time::timeName(runTime.startTime().value()));
+}
+
+
+// * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
+
+Foam::functionObjects::rolloutMode::rolloutMode
+(
+    const fvMesh& mesh,
+    stateFunctionObject& object,
+    inSitu::InSituPredictor& predictor
+)
+:
+    predictionMode(mesh, object, predictor),
+    goesOn_(false)
+{}
 
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
 bool Foam::functionObjects::rolloutMode::isEarly() const
 {
-    return object_.getProperty<label>("rolloutStep", -1) >= 0;
+    return isDir(startFolder());
 }
 
 
@@ -53,39 +72,38 @@ void Foam::functionObjects::rolloutMode::begin
 (
     const fieldSelection& selection,
     const inSitu::TrainingCase& theCase,
-    const labelList& patches
+    const labelList& patches,
+    const bool fromStart
 )
 {
+    goesOn_ = fromStart && isDir(startFolder());
     fields_ = std::make_unique<rolloutFields>
     (
         mesh_,
         selection,
         theCase.fields,
         theCase.targets,
-        patches
+        patches,
+        goesOn_
     );
+
+    if (goesOn_ ? !fields_->wasRead() : !fromStart && isDir(startFolder()))
+    {
+        goesOn_ = false;
+        Warning
+            << object_.type().c_str() << ' ' << object_.name()
+            << ": the rollout of the start time is left, and starts again from the"
+            << " solver; its fields, or its mesh, are no longer there" << nl << endl;
+    }
 }
 
 
-bool Foam::functionObjects::rolloutMode::resume(const inSitu::Instant& now)
+void Foam::functionObjects::rolloutMode::resume()
 {
-    const label step = object_.getProperty<label>("rolloutStep", -1);
-    if (fields_->wasRead())
+    if (goesOn_)
     {
-        predictor_.rollout().resume(step, fields_->startState());
-        feed
-        (
-            now,
-            object_.getProperty<label>("rolloutWaited", 0),
-            object_.getProperty<scalar>("rolloutInputTime", now.time)
-        );
-        if (object_.log)
-        {
-            Info<< object_.type() << ' ' << object_.name()
-                << ": the rollout goes on from its step " << step << nl << endl;
-        }
+        predictor_.resume(startFolder());
     }
-    return true;
 }
 
 
@@ -107,13 +125,13 @@ Foam::functionObjects::rolloutMode::predict
     {
         fields_->start();
         rollout.begin(fields_->startState());
-        feed(now, 0, now.time);
+        rollout.feed(now, fields_->state());
     }
     else if (rollout.tick(now))
     {
         fields_->update(rollout.advance(now));
         const report result = predictor_.note(now, fields);
-        feed(now, 0, now.time);
+        rollout.feed(now, fields_->state());
         return result;
     }
     return {};
@@ -122,11 +140,18 @@ Foam::functionObjects::rolloutMode::predict
 
 void Foam::functionObjects::rolloutMode::write()
 {
-    const inSitu::Rollout& rollout = predictor_.rollout();
     fields_->write();
-    object_.setProperty("rolloutStep", label(rollout.step()));
-    object_.setProperty("rolloutWaited", label(rollout.waited()));
-    object_.setProperty("rolloutInputTime", scalar(rollout.inputTime()));
+    if (!object_.postProcess)
+    {
+        predictor_.write(folder(mesh_.time().timeName()));
+    }
+}
+
+
+void Foam::functionObjects::rolloutMode::forget()
+{
+    predictor_.rollout().reset();
+    fields_->makeAnew();
 }
 
 
@@ -136,15 +161,17 @@ void Foam::functionObjects::rolloutMode::setPatches
     const labelList& patches
 )
 {
+    fields_->setPatches(patches);
+
     inSitu::Rollout& rollout = predictor_.rollout();
     if (rollout.begun())
     {
         // OpenFOAM has mapped the fields: they are what was fed in
-        const label waited = label(rollout.waited());
-        const scalar inputTime = rollout.inputTime();
-        fields_->setPatches(patches);
-        rollout.resume(rollout.step(), fields_->startState());
-        feed(now, waited, inputTime);
+        const std::int64_t waited = rollout.waited();
+        const double inputTime = rollout.inputTime();
+        rollout.setStart(fields_->startState());
+        rollout.feed({inputTime, now.timeIndex, now.deltaT}, fields_->state());
+        rollout.setWaited(waited, inputTime);
     }
 }
 

@@ -44,7 +44,8 @@ template<class Type>
 bool Foam::functionObjects::rolloutFields::makeField
 (
     const volField<Type>& field,
-    const word& name
+    const word& name,
+    const bool read
 ) const
 {
     if (mesh_.thisDb().found(name))
@@ -56,15 +57,16 @@ bool Foam::functionObjects::rolloutFields::makeField
         );
     }
 
-    const IOobject io
+    const Time& runTime = mesh_.time();
+    IOobject io
     (
         name,
-        mesh_.time().timeName(),
+        read ? Time::timeName(runTime.startTime().value()) : runTime.timeName(),
         mesh_.thisDb(),
-        IOobject::READ_IF_PRESENT,
+        read ? IOobject::READ_IF_PRESENT : IOobject::NO_READ,
         IOobject::NO_WRITE
     );
-    const bool found = IOobject(io).typeHeaderOk<volField<Type>>(true);
+    const bool found = read && io.typeHeaderOk<volField<Type>>(true);
 
     regIOobject::store
     (
@@ -74,20 +76,20 @@ bool Foam::functionObjects::rolloutFields::makeField
 }
 
 
-bool Foam::functionObjects::rolloutFields::makeFields() const
+bool Foam::functionObjects::rolloutFields::makeFields(const bool read) const
 {
-    bool read = true;
+    bool all = true;
     for (const word& name : targets_)
     {
         asVolField(mesh_.thisDb(), name, [&](const auto& field)
         {
             for (const char* ending : {stateEnding, startEnding})
             {
-                read = makeField(field, name + ending) && read;
+                all = makeField(field, name + ending, read) && all;
             }
         });
     }
-    return read;
+    return all;
 }
 
 
@@ -154,13 +156,14 @@ Foam::functionObjects::rolloutFields::rolloutFields
     const fieldSelection& selection,
     const std::vector<inSitu::FieldSpec>& fields,
     const std::vector<int>& targets,
-    const labelList& patches
+    const labelList& patches,
+    const bool read
 )
 :
     mesh_(mesh),
     targets_(selection.targets),
     layout_(inSitu::RowLayout::of(fields, targets, false)),
-    wasRead_(makeFields()),
+    wasRead_(makeFields(read)),
     state_(mesh, renamed(selection, stateEnding), patches),
     start_(mesh, renamed(selection, startEnding), patches)
 {}
@@ -221,6 +224,19 @@ void Foam::functionObjects::rolloutFields::setPatches(const labelList& patches)
 {
     state_.setPatches(patches);
     start_.setPatches(patches);
+}
+
+
+void Foam::functionObjects::rolloutFields::makeAnew() const
+{
+    for (const word& name : targets_)
+    {
+        for (const char* ending : {stateEnding, startEnding})
+        {
+            mesh_.thisDb().lookupObjectRef<regIOobject>(name + ending).checkOut();
+        }
+    }
+    makeFields(false);
 }
 
 

@@ -9,6 +9,9 @@
 
 #include <cmath>
 
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
 namespace inSitu
 {
 namespace
@@ -219,31 +222,63 @@ TEST(Rollout, StepsAtTheFirstExecutionBehindTheHorizonInSeconds)
 }
 
 
+//- Sees where the cells are, too
+LambdaSurrogate onTheMove()
+{
+    return LambdaSurrogate(card(true), reference, [](const Sample& sample, Span<double> prediction)
+    {
+        const float* const input = static_cast<const float*>(sample.input.get());
+        const std::vector<double>& centres = sample.mesh.geometry->centres;
+        for (std::size_t i = 0; i < prediction.size(); ++i)
+        {
+            prediction[i] = 0.25*static_cast<double>(input[i]) + centres[3*(i/3)]
+                + 0.0625*sample.features.at(0);
+        }
+    }, Precision::float32);
+}
+
+
 TEST(Rollout, GoesOnWhereARestartLeftIt)
 {
     WaveCase host;
-    LambdaSurrogate surrogate = linear(true, Precision::float32);
+    LambdaSurrogate surrogate = onTheMove();
     Rollout unbroken = rolloutOf(surrogate, host, {3, 0});
+    const auto move = [&](int step)
+    {
+        host.move(0.1*step);
+        return host.mesh().state;
+    };
     State state(host, 0);
-    const State begun = state;
-    unbroken.begin(begun.views());
+    unbroken.begin(state.views());
     unbroken.feed(at(0), state.views());
-    EXPECT_FALSE(unbroken.tick(at(1)));
-    EXPECT_FALSE(unbroken.tick(at(2)));
-    EXPECT_TRUE(unbroken.tick(at(3)));
+    for (int step = 1; step <= 3; ++step)
+    {
+        unbroken.setMesh(move(step));
+        EXPECT_EQ(unbroken.tick(at(step)), step == 3);
+    }
     state.set(unbroken.advance(at(3)));
     unbroken.feed(at(3), state.views());
+    unbroken.setMesh(move(4));
     EXPECT_FALSE(unbroken.tick(at(4)));
 
+    // The host reads its mesh again: that of now, in other objects
+    const StateTree saved = unbroken.save();
     Rollout restarted = rolloutOf(surrogate, host, {3, 0});
-    restarted.resume(unbroken.step(), begun.views());
-    restarted.feed(at(3), state.views());
-    restarted.setWaited(unbroken.waited(), unbroken.inputTime());
+    EXPECT_FALSE(restarted.begun());
+    restarted.load(saved);
+    EXPECT_TRUE(restarted.begun());
+    EXPECT_TRUE(restarted.fed());
+    EXPECT_EQ(restarted.waited(), 1);
+    EXPECT_DOUBLE_EQ(restarted.inputTime(), 0.1*3);
 
-    for (Rollout* rollout : {&unbroken, &restarted})
+    for (int step = 5; step <= 6; ++step)
     {
-        EXPECT_FALSE(rollout->tick(at(5)));
-        EXPECT_TRUE(rollout->tick(at(6)));
+        const MeshState mesh = move(step);
+        for (Rollout* rollout : {&unbroken, &restarted})
+        {
+            rollout->setMesh(mesh);
+            EXPECT_EQ(rollout->tick(at(step)), step == 6);
+        }
     }
     const Span<const double> a = unbroken.advance(at(6));
     const Span<const double> b = restarted.advance(at(6));
@@ -260,11 +295,54 @@ TEST(Rollout, GoesOnWhereARestartLeftIt)
 }
 
 
+TEST(Rollout, RefusesTheStateOfAnotherMesh)
+{
+    WaveCase small, large(7, 5);
+    LambdaSurrogate surrogate = onTheMove();
+    Rollout rollout = rolloutOf(surrogate, small, {3, 0});
+    State state(small, 0.1);
+    rollout.begin(state.views());
+    rollout.feed(at(1), state.views());
+
+    Rollout other = rolloutOf(surrogate, large, {3, 0});
+    EXPECT_THAT([&] { other.load(rollout.save()); }, ThrowsMessage<Error>(HasSubstr(
+        "the saved rollout has 90 values in start, mesh and model here 105")));
+    EXPECT_FALSE(other.begun());
+}
+
+
+TEST(Rollout, GoesOnWithAnotherNetwork)
+{
+    WaveCase host;
+    LambdaSurrogate first = linear(true);
+    LambdaSurrogate second(card(true), {-2, 1.5, 0.25},
+        [](const Sample& sample, Span<double> prediction)
+        {
+            const float* const input = static_cast<const float*>(sample.input.get());
+            std::copy(input, input + prediction.size(), prediction.begin());
+        }, Precision::float32);
+    Rollout rollout = rolloutOf(first, host, {2, 0});
+    State state(host, 0.1);
+    rollout.begin(state.views());
+    rollout.feed(at(1), state.views());
+    EXPECT_FALSE(rollout.tick(at(2)));
+    rollout.replace(second);
+    EXPECT_TRUE(rollout.tick(at(3)));
+
+    // It takes its own references off the input that the first one would have had
+    const std::vector<double> then = state.values();
+    const Span<const double> now = rollout.advance(at(3));
+    const double shift[3]{-2, 1.5, 0.25};
+    for (std::size_t i = 0; i < then.size(); ++i)
+    {
+        const double increment = static_cast<float>(then[i] - shift[i % 3]);
+        ASSERT_EQ(now[i], then[i] + increment);
+    }
+}
+
+
 TEST(Rollout, EndsWhereItDiverges)
 {
-    using testing::HasSubstr;
-    using testing::ThrowsMessage;
-
     WaveCase host;
     LambdaSurrogate surrogate(card(true), reference, [](const Sample&, Span<double> prediction)
     {
@@ -273,15 +351,23 @@ TEST(Rollout, EndsWhereItDiverges)
     });
     Rollout rollout = rolloutOf(surrogate, host, {1, 0});
     State state(host, 0.1);
-    rollout.resume(6, state.views());
+    rollout.begin(state.views());
     rollout.feed(at(1), state.views());
     EXPECT_THAT([&] { rollout.advance(at(2)); }, ThrowsMessage<Error>(
-        HasSubstr("diverged: it is not finite at its step 7")));
+        HasSubstr("diverged: it is not finite at its step 1")));
 
     *state.cell(3, 2) = std::nan("");
     EXPECT_THAT([&] { rollout.feed(at(1), state.views()); }, ThrowsMessage<Error>(
-        HasSubstr("not finite at its step 6")));
+        HasSubstr("not finite at its step 0")));
     EXPECT_FALSE(rollout.fed());
+
+    LambdaSurrogate narrow = onTheMove();
+    Rollout large = rolloutOf(narrow, host, {1, 0});
+    *state.cell(3, 2) = 1e39;
+    large.begin(state.views());
+    large.feed(at(1), state.views());
+    EXPECT_THAT([&] { large.advance(at(2)); }, ThrowsMessage<Error>(
+        HasSubstr("too large for the network's precision")));
 
     EXPECT_THAT([&] { rolloutOf(surrogate, host, {0, 0}); }, ThrowsMessage<Error>(
         HasSubstr("horizon 0")));
