@@ -330,6 +330,7 @@ void InSituTrainer::reconfigure(const Node& block)
     object.onNonFinite = changed.object.onNonFinite;
     object.maxBadSteps = changed.object.maxBadSteps;
     object.selfCheck = changed.object.selfCheck;
+    object.checkReplicas = changed.object.checkReplicas;
     my.settings.training.stepsPerExecute = changed.training.stepsPerExecute;
     my.loop->reconfigure(changed);
 

@@ -102,7 +102,7 @@ bool isFixedForever(const std::string& path)
 bool isChangeable(const std::string& path)
 {
     return path != "training.optimizer.type" && isUnder(path, {"reportInterval", "maxFraction",
-        "onError", "onNonFinite", "maxBadSteps", "selfCheck", "training.stepsPerExecute",
+        "onError", "onNonFinite", "maxBadSteps", "selfCheck", "checkReplicas", "training.stepsPerExecute",
         "training.optimizer", "training.lrScheduler"});
 }
 
