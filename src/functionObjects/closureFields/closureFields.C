@@ -31,16 +31,36 @@ License
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
 template<class Type>
+void Foam::functionObjects::closureFields::restore(const IOobject& file)
+{
+    auto* field = mesh_.thisDb().getObjectPtr<volField<Type>>(file.name());
+    if (field)
+    {
+        IOobject aside(file);
+        aside.registerObject() = false;
+        *field == volField<Type>(aside, mesh_);
+    }
+    else
+    {
+        regIOobject::store(new volField<Type>(file, mesh_));
+    }
+    names_.insert(file.name());
+    read_.insert(file.name());
+}
+
+
+template<class Type>
 void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
 {
+    const word name(field.name, false);
     const std::vector<double>& d = field.dimensions;
     IOobject io
     (
-        field.name,
+        name,
         mesh_.time().timeName(),
         mesh_.thisDb(),
         IOobject::READ_IF_PRESENT,
-        IOobject::NO_WRITE
+        IOobject::AUTO_WRITE
     );
     const bool found = io.typeHeaderOk<volField<Type>>(false);
     if (found && io.headerClassName() != volField<Type>::typeName)
@@ -48,7 +68,7 @@ void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
         throw inSitu::Error
         (
             "the file " + io.objectPath() + " holds a " + io.headerClassName()
-          + ", the model's target '" + field.name + "' is a " + volField<Type>::typeName
+          + ", the model's target '" + name + "' is a " + volField<Type>::typeName
         );
     }
 
@@ -65,8 +85,10 @@ void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
             )
         )
     );
-    made_.append(io.name());
-    wasRead_ = wasRead_ && found;
+    if (found)
+    {
+        read_.insert(name);
+    }
 }
 
 
@@ -101,28 +123,88 @@ void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
 }
 
 
+template<class Body>
+void Foam::functionObjects::closureFields::look
+(
+    const word& name,
+    const Body& body
+) const
+{
+    const bool found = asVolField(mesh_.thisDb(), name, [&](const auto& field)
+    {
+        if (field.size() != mesh_.nCells())
+        {
+            throw inSitu::Error
+            (
+                "the closure's field '" + name + "' has " + std::to_string(field.size())
+              + " values on the " + std::to_string(mesh_.nCells()) + " cells of mesh "
+              + mesh_.name() + ", which was replaced without a map for its fields"
+            );
+        }
+        body(field);
+    });
+    if (!found)
+    {
+        throw inSitu::Error
+        (
+            "the closure's field '" + name + "' is no longer registered on mesh "
+          + mesh_.name() + ": the solver or another function object has removed it,"
+            " as OpenFOAM does with a gradient of that name"
+        );
+    }
+}
+
+
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
-Foam::functionObjects::closureFields::closureFields
+Foam::functionObjects::closureFields::closureFields(const fvMesh& mesh)
+:
+    mesh_(mesh)
+{}
+
+
+// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
+
+void Foam::functionObjects::closureFields::restore(const wordList& names)
+{
+    for (const word& name : names)
+    {
+        IOobject file
+        (
+            name,
+            mesh_.time().timeName(),
+            mesh_.thisDb(),
+            IOobject::MUST_READ,
+            IOobject::AUTO_WRITE
+        );
+        if (file.typeHeaderOk<volScalarField>(false))
+        {
+            asVolField(file.headerClassName(), [&](const auto* none)
+            {
+                restore<typename std::decay_t<decltype(*none)>::value_type>(file);
+            });
+        }
+    }
+}
+
+
+void Foam::functionObjects::closureFields::make
 (
-    const fvMesh& mesh,
     const std::vector<inSitu::FieldSpec>& targets
 )
-:
-    mesh_(mesh),
-    wasRead_(true)
 {
     for (const inSitu::FieldSpec& field : targets)
     {
         const word name(field.name, false);
-        if (const auto* known = mesh.thisDb().cfindObject<regIOobject>(name))
+        names_.insert(name);
+        if (const auto* known = mesh_.thisDb().cfindObject<regIOobject>(name))
         {
             if (!asVolField(*known, [](const auto&) {}))
             {
                 throw inSitu::Error
                 (
-                    "the model's target '" + field.name + "' is a " + known->type()
-                  + " on mesh " + mesh.name() + ", not a volField"
+                    "the model's target '" + name + "' is a " + known->type()
+                  + " on mesh " + mesh_.name() + ", not a volField"
                 );
             }
         }
@@ -131,11 +213,8 @@ Foam::functionObjects::closureFields::closureFields
             make(field);
         }
     }
-    wasRead_ = wasRead_ && !made_.empty();
 }
 
-
-// * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
 void Foam::functionObjects::closureFields::setLayout
 (
@@ -158,7 +237,7 @@ inSitu::Span<const double> Foam::functionObjects::closureFields::values()
     for (std::size_t i = 0; i < targets_.size(); ++i)
     {
         const inSitu::ColumnBlock& block = layout_.blocks[i];
-        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& field)
+        look(targets_[i].name, [&](const auto& field)
         {
             double* row = values_.data() + block.firstColumn;
             for (const auto& value : field.primitiveField())
@@ -183,7 +262,7 @@ void Foam::functionObjects::closureFields::update
     for (std::size_t i = 0; i < targets_.size(); ++i)
     {
         const inSitu::ColumnBlock& block = layout_.blocks[i];
-        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& known)
+        look(targets_[i].name, [&](const auto& known)
         {
             using fieldType = std::decay_t<decltype(known)>;
             using patchType = typename fieldType::Patch;
@@ -214,11 +293,14 @@ void Foam::functionObjects::closureFields::update
 
 void Foam::functionObjects::closureFields::write() const
 {
-    for (const word& name : made_)
+    for (const word& name : names())
     {
-        auto& field = mesh_.thisDb().lookupObjectRef<regIOobject>(name);
-        field.instance() = mesh_.time().timeName();
-        field.write();
+        look(name, [&](const auto& known)
+        {
+            auto& field = const_cast<std::decay_t<decltype(known)>&>(known);
+            field.instance() = mesh_.time().timeName();
+            field.write();
+        });
     }
 }
 

@@ -28,6 +28,28 @@ License
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
+void Foam::functionObjects::executionRhythm::readWindow(const dictionary& dict)
+{
+    const auto timeOr = [&](const char* entry, const scalar otherwise)
+    {
+        return
+            dict.found(entry)
+          ? control_.time().userTimeToTime(dict.get<scalar>(entry))
+          : otherwise;
+    };
+
+    // As in functionObjects::timeControl::readControls
+    timeStart_ = timeOr("timeStart", -VGREAT);
+    timeEnd_ = timeOr("timeEnd", VGREAT);
+    triggerStart_ = dict.getOrDefault<label>("triggerStart", labelMax);
+    triggerEnd_ = dict.getOrDefault<label>("triggerEnd", labelMax);
+    mode_ =
+        dict.found("triggerStart")
+      ? timeControl::controlModeNames_.get("controlMode", dict)
+      : timeControl::controlMode::TIME;
+}
+
+
 Foam::label Foam::functionObjects::executionRhythm::intervalNow() const
 {
     const Time& runTime = control_.time();
@@ -56,7 +78,9 @@ Foam::functionObjects::executionRhythm::executionRhythm
     timeIndex_(runTime.startTimeIndex()),
     interval_(0),
     changed_(false)
-{}
+{
+    readWindow(dict);
+}
 
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
@@ -67,10 +91,44 @@ void Foam::functionObjects::executionRhythm::read(const dictionary& dict)
     const scalar interval = control_.interval();
 
     control_.read(dict);
+    readWindow(dict);
 
     if (control_.control() != control || control_.interval() != interval)
     {
         changed_ = true;
+    }
+}
+
+
+bool Foam::functionObjects::executionRhythm::isOpen() const
+{
+    const Time& runTime = control_.time();
+    const scalar halfStep = 0.5*runTime.deltaTValue();
+    const label trigger = runTime.functionObjects().triggerIndex();
+
+    const bool inTime =
+        runTime.value() >= timeStart_ - halfStep
+     && runTime.value() <= timeEnd_ + halfStep;
+    const bool inTrigger = trigger >= triggerStart_ && trigger <= triggerEnd_;
+
+    switch (mode_)
+    {
+        case timeControl::controlMode::TRIGGER:
+        {
+            return inTrigger;
+        }
+        case timeControl::controlMode::TIME_OR_TRIGGER:
+        {
+            return inTime || inTrigger;
+        }
+        case timeControl::controlMode::TIME_AND_TRIGGER:
+        {
+            return inTime && inTrigger;
+        }
+        default:
+        {
+            return inTime;
+        }
     }
 }
 

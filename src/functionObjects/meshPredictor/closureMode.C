@@ -25,17 +25,38 @@ License
 
 #include "closureMode.H"
 
+// * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
+
+Foam::functionObjects::closureMode::closureMode
+(
+    const fvMesh& mesh,
+    stateFunctionObject& object,
+    inSitu::InSituPredictor& predictor
+)
+:
+    predictionMode(mesh, object, predictor),
+    fields_(mesh)
+{}
+
+
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
-bool Foam::functionObjects::closureMode::isEarly() const
+void Foam::functionObjects::closureMode::restore()
 {
-    return true;
+    fields_.restore(object_.getProperty<wordList>("closureFields", wordList()));
+}
+
+
+bool Foam::functionObjects::closureMode::isEarly(const bool isOpen) const
+{
+    return isOpen;
 }
 
 
 void Foam::functionObjects::closureMode::makeFields()
 {
-    fields_ = std::make_unique<closureFields>(mesh_, predictor_.card().targets);
+    fields_.make(predictor_.card().targets);
+    object_.setProperty("closureFields", fields_.names());
 }
 
 
@@ -47,13 +68,13 @@ void Foam::functionObjects::closureMode::begin
     const bool
 )
 {
-    fields_->setLayout(theCase.fields, theCase.targets);
+    fields_.setLayout(theCase.fields, theCase.targets);
 }
 
 
 bool Foam::functionObjects::closureMode::predictsEarly() const
 {
-    return !fields_->wasRead();
+    return !fields_.wereRead();
 }
 
 
@@ -64,10 +85,10 @@ Foam::functionObjects::closureMode::predict
     const views& fields
 )
 {
-    const report result = predictor_.close(now, fields, fields_->values());
+    const report result = predictor_.close(now, fields, fields_.values());
     if (!predictor_.prediction().empty())
     {
-        fields_->update(predictor_.prediction());
+        fields_.update(predictor_.prediction());
     }
     return result;
 }
@@ -75,7 +96,7 @@ Foam::functionObjects::closureMode::predict
 
 void Foam::functionObjects::closureMode::write()
 {
-    fields_->write();
+    fields_.write();
 }
 
 // ************************************************************************* //

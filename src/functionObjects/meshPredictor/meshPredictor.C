@@ -126,7 +126,7 @@ void Foam::functionObjects::meshPredictor::begin()
 void Foam::functionObjects::meshPredictor::beginEarly()
 {
     mode_->restore();
-    if (mode_->isEarly() && hasModelEarly())
+    if (mode_->isEarly(rhythm_.isOpen()) && hasModelEarly())
     {
         begin();
         if (mode_->predictsEarly())

@@ -72,7 +72,7 @@ void Foam::functionObjects::predictionMode::restore()
 {}
 
 
-bool Foam::functionObjects::predictionMode::isEarly() const
+bool Foam::functionObjects::predictionMode::isEarly(const bool) const
 {
     return false;
 }

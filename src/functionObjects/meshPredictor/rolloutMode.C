@@ -62,7 +62,7 @@ Foam::functionObjects::rolloutMode::rolloutMode
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
-bool Foam::functionObjects::rolloutMode::isEarly() const
+bool Foam::functionObjects::rolloutMode::isEarly(const bool) const
 {
     return isDir(startFolder());
 }
