@@ -28,6 +28,22 @@ License
 #include "calculatedFvPatchField.H"
 #include "volFieldKinds.H"
 
+// * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
+
+namespace
+{
+
+using namespace Foam;
+
+// gradScheme::grad() deletes what it finds registered under the name of its result
+bool isGradientOfSolver(const std::string& name)
+{
+    return name.compare(0, 5, "grad(") == 0 && name.back() == ')';
+}
+
+} // End anonymous namespace
+
+
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
 template<class Type>
@@ -196,6 +212,17 @@ void Foam::functionObjects::closureFields::make
     for (const inSitu::FieldSpec& field : targets)
     {
         const word name(field.name, false);
+        if (isGradientOfSolver(name))
+        {
+            throw inSitu::Error
+            (
+                "mode closure cannot keep the model's target '" + name + "': each"
+                " fvc::" + name + " of the solver deletes the registered field of that"
+                " name. Learn a target of another name; the function object grad"
+                " gives one with its entry result"
+            );
+        }
+
         names_.insert(name);
         if (const auto* known = mesh_.thisDb().cfindObject<regIOobject>(name))
         {
