@@ -99,10 +99,6 @@ Foam::functionObjects::graphBuilder::graphBuilder
         }
         else if (isA<cyclicAMIPolyPatch>(patch.patch()))
         {
-            if (Pstream::parRun())
-            {
-                refuse(patch, "arbitrary mesh interfaces in parallel runs");
-            }
             interfacePatches_.append(patch.index());
         }
         else if (isA<cyclicFvPatch>(patch))
@@ -192,14 +188,9 @@ Foam::functionObjects::graphBuilder::graph
     const std::shared_ptr<const inSitu::MeshGraph>& inner
 ) const
 {
-    if (!hasInterfaces())
+    if (!hasInterfaces() && !ranks_)
     {
-        return ranks_
-          ? std::make_shared<const inSitu::MeshGraph>
-            (
-                inner->withHalo(haloLinks(mesh_), *ranks_)
-            )
-          : inner;
+        return inner;
     }
 
     std::vector<interfaceLinks> links;
@@ -213,7 +204,7 @@ Foam::functionObjects::graphBuilder::graph
             refCast<const cyclicAMIPolyPatch>(mesh_.boundaryMesh()[patchi]);
         const polyPatch& nbrPatch = patch.neighbPatch();
 
-        links.emplace_back(patch);
+        links.emplace_back(patch, ranks_ != nullptr);
         cells.emplace_back(patch.faceCells());
         neighbourCells.emplace_back(nbrPatch.faceCells());
         coupled.push_back
@@ -227,7 +218,11 @@ Foam::functionObjects::graphBuilder::graph
         });
     }
 
-    return std::make_shared<const inSitu::MeshGraph>(inner->withCoupled(coupled));
+    const inSitu::MeshGraph here(inner->withCoupled(coupled));
+    return std::make_shared<const inSitu::MeshGraph>
+    (
+        ranks_ ? here.withHalo(haloLinks(mesh_, links), *ranks_) : here
+    );
 }
 
 
@@ -261,7 +256,7 @@ Foam::functionObjects::graphBuilder::geometry
     std::vector<std::vector<double>> deltas;
     std::vector<interfaceLinks> links;
     std::vector<inSitu::CoupledDisplacement> displacements;
-    deltas.reserve(cyclicPatches_.size() + interfacePatches_.size());
+    deltas.reserve(cyclicPatches_.size());
     links.reserve(interfacePatches_.size());
     for (const label patchi : cyclicPatches_)
     {
@@ -274,17 +269,8 @@ Foam::functionObjects::graphBuilder::geometry
     {
         const auto& patch =
             refCast<const cyclicAMIPolyPatch>(mesh_.boundaryMesh()[patchi]);
-
-        links.emplace_back(patch);
-        deltas.emplace_back();
-        append(deltas.back(), links.back().ways(patch));
-        displacements.push_back
-        ({
-            std::int32_t(patch.start()),
-            deltas.back(),
-            links.back().start(),
-            links.back().weights()
-        });
+        links.emplace_back(patch, ranks_ != nullptr);
+        displacements.push_back(links.back().displacement(patch));
     }
     const std::vector<std::vector<double>> ways(haloWays(mesh_));
     if (graph.halo())

@@ -56,7 +56,11 @@ void forProcessorPatches(const fvMesh& mesh, const Body& body)
 
 
 std::vector<inSitu::HaloLink>
-Foam::functionObjects::haloLinks(const fvMesh& mesh)
+Foam::functionObjects::haloLinks
+(
+    const fvMesh& mesh,
+    const std::vector<interfaceLinks>& interfaces
+)
 {
     labelList behind;
     syncTools::swapBoundaryCellList(mesh, identity(mesh.nCells()), behind);
@@ -77,6 +81,10 @@ Foam::functionObjects::haloLinks(const fvMesh& mesh)
             });
         }
     });
+    for (const interfaceLinks& interface : interfaces)
+    {
+        links.insert(links.end(), interface.remote().begin(), interface.remote().end());
+    }
     std::stable_sort
     (
         links.begin(),
