@@ -2,57 +2,57 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 
-//- Calls of operator new in this program so far. Include in one source of a program only: it
-//  replaces the operators.
+//- How often memory was asked for in this program so far, by whatever library: malloc and its kin,
+//  behind which operator new and LibTorch's tensors are. Include in one source of a program only: it
+//  replaces these functions, the way glibc allows.
 inline std::atomic<long> allocations{0};
 
-namespace allocationCounter
+// What glibc's own functions are also called
+extern "C"
 {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
 
-inline void* take(std::size_t bytes, std::size_t alignment)
+void* malloc(std::size_t bytes) noexcept
 {
     ++allocations;
-    const std::size_t rounded = (bytes + alignment - 1)/alignment*alignment;
-    if (void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment))
-    {
-        return memory;
-    }
-    throw std::bad_alloc();
+    return __libc_malloc(bytes);
 }
 
-}
-
-// Not inlined, since GCC would take malloc and free for a mismatch
-[[gnu::noinline]] void* operator new(std::size_t bytes)
+void* calloc(std::size_t n, std::size_t bytes) noexcept
 {
-    return allocationCounter::take(bytes, alignof(std::max_align_t));
+    ++allocations;
+    return __libc_calloc(n, bytes);
 }
 
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment)
+void* realloc(void* memory, std::size_t bytes) noexcept
 {
-    return allocationCounter::take(bytes, static_cast<std::size_t>(alignment));
+    ++allocations;
+    return __libc_realloc(memory, bytes);
 }
 
-[[gnu::noinline]] void operator delete(void* memory) noexcept
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept
 {
-    std::free(memory);
+    ++allocations;
+    return __libc_memalign(alignment, bytes);
 }
 
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept
+void* memalign(std::size_t alignment, std::size_t bytes) noexcept
 {
-    std::free(memory);
+    ++allocations;
+    return __libc_memalign(alignment, bytes);
 }
 
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept
+int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) noexcept
 {
-    std::free(memory);
+    ++allocations;
+    *memory = __libc_memalign(alignment, bytes);
+    return *memory ? 0 : ENOMEM;
 }
-
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
-{
-    std::free(memory);
 }
