@@ -44,7 +44,8 @@ struct InSituPredictor::Impl
     std::unique_ptr<Closure> closure;
     std::unique_ptr<Rollout> rollout;
     std::unique_ptr<SampleStream> stream;   // of the closure's inputs
-    std::vector<double> closed;
+    std::vector<double> closed;             // what the closure gives
+    bool hasClosed = false;
     std::unique_ptr<MeasureRecord> record;
 
     double time = 0;                        // of the last comparison

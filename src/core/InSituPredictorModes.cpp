@@ -93,7 +93,7 @@ InSituPredictor::Report InSituPredictor::close
 )
 {
     Impl& my = *impl_;
-    my.closed.clear();
+    my.hasClosed = false;
     ScopedTimer timer(my.profiler, "predict");
 
     const SampleStream::Taken taken = my.stream->take(now, views, *my.comm);
@@ -102,11 +102,12 @@ InSituPredictor::Report InSituPredictor::close
         my.leaveOut(taken.fault, now);
         return {};
     }
-    const std::optional<PendingInputs::Completed> completed = my.stream->next();
-    std::vector<double> values(previous.size());
-    my.surrogate->predict(completed->sample, Span<double>(values));
-    my.closure->apply(Span<double>(values), previous);
-    my.closed = std::move(values);
+    std::optional<PendingInputs::Completed> completed = my.stream->next();
+    my.closed.resize(previous.size());
+    my.surrogate->predict(completed->sample, Span<double>(my.closed));
+    my.stream->recycle(std::move(completed->sample));
+    my.closure->apply(Span<double>(my.closed), previous);
+    my.hasClosed = true;
     double numbers[2] = {static_cast<double>(my.closure->nOutliers()),
         static_cast<double>(my.closure->nNonFinite())};
     my.comm->sum(Span<double>(numbers, 2));
@@ -193,22 +194,27 @@ InSituPredictor::Report InSituPredictor::note
 )
 {
     Impl& my = *impl_;
-    const RolloutErrors errors = my.rollout->compare(solver, *my.comm);
+    const RolloutErrors& errors = my.rollout->compare(solver, *my.comm);
     const std::vector<std::vector<double>> values
         {errors.rmse, errors.relative, errors.persistence};
     my.record->row(now.time, errors.step, values);
     ++my.executions;
 
     Report report;
-    report.due = errors.step % my.config.reportInterval == 0;
-    report.text = my.record->text(errors.step, values);
+    if (errors.step % my.config.reportInterval == 0)
+    {
+        report.due = true;
+        report.text = my.record->text(errors.step, values);
+    }
     return report;
 }
 
 
 Span<const double> InSituPredictor::prediction() const
 {
-    return impl_->comparison ? impl_->comparison->prediction() : Span<const double>(impl_->closed);
+    const Impl& my = *impl_;
+    return my.comparison ? my.comparison->prediction()
+      : my.hasClosed ? Span<const double>(my.closed) : Span<const double>();
 }
 
 

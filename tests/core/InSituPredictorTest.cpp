@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "InSituPredictor.hpp"
 
+#include "AllocationCounter.hpp"
 #include "TrainerFixture.hpp"
 
 #include <gmock/gmock.h>
@@ -574,6 +575,44 @@ TEST_F(InSituPredictorTest, TellsOfPredictionsThatAreNotFinite)
     ASSERT_EQ(told->warnings.size(), 1u);
     EXPECT_THAT(told->warnings[0], HasSubstr("not finite: they are left out, and counted"));
     EXPECT_THAT(endRecord(*predictor), HasSubstr("\"notFinite\":3"));
+}
+
+
+TEST_F(InSituPredictorTest, StepsBetweenReportsAllocateNothing)
+{
+    const std::string rarely = "model: stable/model.pt\nreportInterval: 100";
+    WaveCase host;
+    {
+        auto trainer = InSituTrainerTest::make(base + training, host, "a");
+        run(*trainer, host, 1, 6);
+        write(*trainer, 6);
+    }
+    auto comparison = make(rarely, host);
+    long number = 0;
+    for (int step = 6; step <= 14; ++step)
+    {
+        const auto& fields = host.fields(time(step));
+        const long before = allocations;
+        comparison->compare(now(step), fields);
+        number += step > 8 ? allocations - before : 0;
+        EXPECT_EQ(comparison->prediction().empty(), step < 8);
+    }
+    EXPECT_EQ(number, 0);
+    comparison->finish();
+
+    trainedClosure(host);
+    auto closure = make(rarely + "\nmode: closure", host);
+    for (int step = 12; step <= 18; ++step)
+    {
+        const auto& fields = host.fields(time(step));
+        const Span<const double> previous(fields[1].cells.data(),
+            static_cast<std::size_t>(host.nCells()));
+        const long before = allocations;
+        closure->close(now(step), fields, previous);
+        number += step > 12 ? allocations - before : 0;
+        EXPECT_EQ(closure->prediction().size(), previous.size());
+    }
+    EXPECT_EQ(number, 0);
 }
 
 }

@@ -47,8 +47,6 @@ bool spin(const Condition& met)
 
 struct ThreadPool::Impl
 {
-    using Body = std::function<void(int, int)>;
-
     std::vector<std::thread> workers;
     std::mutex mutex;
     std::condition_variable wake;
@@ -60,7 +58,8 @@ struct ThreadPool::Impl
     std::atomic<bool> stop{false};
 
     // The loop in progress
-    const Body* body = nullptr;
+    const void* body = nullptr;
+    Call call = nullptr;
     int nChunks = 0;
     std::atomic<int> next{0};
     std::atomic<bool> busy{false};
@@ -73,7 +72,7 @@ struct ThreadPool::Impl
         {
             try
             {
-                (*body)(chunk, thread);
+                call(body, chunk, thread);
             }
             catch (...)
             {
@@ -162,7 +161,7 @@ int ThreadPool::nThreads() const
 }
 
 
-void ThreadPool::run(int nChunks, const std::function<void(int, int)>& body)
+void ThreadPool::runLoop(int nChunks, const void* body, Call call)
 {
     Impl& pool = *impl_;
     if (nChunks < 1)
@@ -174,7 +173,8 @@ void ThreadPool::run(int nChunks, const std::function<void(int, int)>& body)
         throw Error("a loop was started inside a loop of the same team of threads");
     }
 
-    pool.body = &body;
+    pool.body = body;
+    pool.call = call;
     pool.nChunks = nChunks;
     pool.next = 0;
     pool.error = nullptr;

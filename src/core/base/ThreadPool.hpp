@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <functional>
 #include <memory>
 
 namespace inSitu
@@ -27,10 +26,21 @@ public:
 
     //- Call body(chunk, thread) once for each chunk in [0, nChunks), in any order;
     //  thread in [0, nThreads) selects scratch memory. Returns when all are done.
-    //  The first exception of a body is rethrown here. Not re-entrant.
-    void run(int nChunks, const std::function<void(int chunk, int thread)>& body);
+    //  The first exception of a body is rethrown here. Not re-entrant. Allocates nothing.
+    template<class Body>
+    void run(int nChunks, const Body& body)
+    {
+        runLoop(nChunks, &body, [](const void* theBody, int chunk, int thread)
+        {
+            (*static_cast<const Body*>(theBody))(chunk, thread);
+        });
+    }
 
 private:
+
+    using Call = void (*)(const void* body, int chunk, int thread);
+
+    void runLoop(int nChunks, const void* body, Call call);
 
     struct Impl;
     std::unique_ptr<Impl> impl_;

@@ -45,9 +45,10 @@ SampleStream::Taken Comparison::execute
     const SampleStream::Taken taken = stream_.take(now, views, comm);
     if (taken.good)
     {
-        while (const std::optional<PendingInputs::Completed> completed = stream_.next())
+        while (std::optional<PendingInputs::Completed> completed = stream_.next())
         {
             compare(*completed, comm);
+            stream_.recycle(std::move(completed->sample));
         }
     }
     return taken;
@@ -68,15 +69,15 @@ void Comparison::compare(const PendingInputs::Completed& completed, const Comm& 
         std::transform(predicted_.begin(), predicted_.end(), then.begin(), predicted_.begin(),
             [](double increment, double value) { return value + increment; });
     }
-    std::vector<double> bad{0};
+    double bad = 0;
     for (const double value : predicted_)
     {
-        bad[0] = std::isfinite(value) ? bad[0] : 1;
+        bad = std::isfinite(value) ? bad : 1;
     }
-    comm.max(Span<double>(bad));
+    comm.max(Span<double>(&bad, 1));
 
     // Not for the eyes of anything that works on the solver's fields
-    hasPrediction_ = bad[0] == 0;
+    hasPrediction_ = bad == 0;
     if (hasPrediction_)
     {
         errors_.add(Span<const double>(predicted_), now, then, mesh.ids.get(), comm);

@@ -13,7 +13,7 @@
 namespace inSitu
 {
 
-//- Predicts each new state from the one a horizon ago
+//- Predicts each new state from the one a horizon ago. Allocates nothing once the horizon is filled.
 class Comparison
 {
 public:

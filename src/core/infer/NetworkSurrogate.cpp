@@ -67,7 +67,7 @@ NetworkSurrogate::NetworkSurrogate
 
 void NetworkSurrogate::predict(const Sample& sample, Span<double> prediction)
 {
-    const GraphBatch batch = assembler_.inputs({sample}, scales_.input, scales_.edgeLength);
+    const GraphBatch batch = assembler_.inputs(sample, scales_.input, scales_.edgeLength);
     predictPhysical(*network_, batch, scales_.target, pool_, prediction);
 
     const std::size_t nColumns = scales_.targetReference.size();

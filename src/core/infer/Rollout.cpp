@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "sample/MeshArchive.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace inSitu
@@ -24,7 +25,8 @@ Rollout::Rollout
     targetLayout_(std::move(target)),
     horizon_(horizon),
     mesh_(mesh),
-    fieldOfColumn_(std::move(fieldOfColumn))
+    fieldOfColumn_(std::move(fieldOfColumn)),
+    noReference_(std::max(inputLayout_.nColumns, targetLayout_.nColumns), 0.0)
 {
     if (horizon.steps < 1 && !(horizon.seconds > 0))
     {
@@ -35,20 +37,23 @@ Rollout::Rollout
 
 
 template<class Scalar>
-std::vector<double> Rollout::valuesOf(const std::vector<FieldView<Scalar>>& fields) const
+void Rollout::getValues
+(
+    const std::vector<FieldView<Scalar>>& fields,
+    std::vector<double>& values
+) const
 {
-    const std::vector<double> none(targetLayout_.nColumns, 0.0);
-    std::vector<double> values
-        (static_cast<std::size_t>(mesh_.graph->nCells())*targetLayout_.nColumns);
-    gatherRows(targetLayout_, fields, Span<const double>(none), Span<double>(values));
-    return values;
+    values.resize(static_cast<std::size_t>(mesh_.graph->nCells())*targetLayout_.nColumns);
+    gatherRows(targetLayout_, fields,
+        Span<const double>(noReference_.data(), targetLayout_.nColumns), Span<double>(values));
 }
 
 
 template<class Scalar>
 void Rollout::begin(const std::vector<FieldView<Scalar>>& start)
 {
-    start_ = valuesOf(start);
+    setStart(start);
+    begun_ = true;
     step_ = 0;
 }
 
@@ -56,26 +61,26 @@ void Rollout::begin(const std::vector<FieldView<Scalar>>& start)
 template<class Scalar>
 void Rollout::setStart(const std::vector<FieldView<Scalar>>& start)
 {
-    start_ = valuesOf(start);
+    getValues(start, start_);
 }
 
 
 template<class Scalar>
 void Rollout::feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields)
 {
-    const std::vector<double> none(inputLayout_.nColumns, 0.0);
+    const Span<const double> none(noReference_.data(), inputLayout_.nColumns);
     input_.resize(static_cast<std::size_t>(mesh_.graph->nNodes())*inputLayout_.nColumns);
     const NonFinite fault =
-        gatherRows(inputLayout_, fields, Span<const double>(none), Span<double>(input_));
+        gatherRows(inputLayout_, fields, none, Span<double>(input_));
     if (fault.field >= 0)
     {
-        input_.clear();
         throw Error("the fields of the rollout are not finite at its step "
             + std::to_string(step_));
     }
-    state_ = valuesOf(fields);
+    getValues(fields, state_);
     inputMesh_ = mesh_;
     inputTime_ = now.time;
+    fed_ = true;
     waited_ = 0;
 }
 
@@ -98,11 +103,17 @@ void Rollout::setWaited(std::int64_t executions, double inputTime)
 
 //- The input less the references, as a sample has it
 template<class Value>
-SlotPool::Handle Rollout::inputOf(const Surrogate& surrogate) const
+void Rollout::setInput()
 {
-    const std::vector<double>& reference = surrogate.inputReference();
-    SlotPool::Handle slot = SlotPool(input_.size()*sizeof(Value)).acquire();
-    Value* const values = static_cast<Value*>(slot.get());
+    const std::size_t bytes = input_.size()*sizeof(Value);
+    if (!inputs_ || inputs_->bytes() != bytes)
+    {
+        inputs_.emplace(bytes);
+    }
+    sample_.input = inputs_->acquire();
+
+    const std::vector<double>& reference = surrogate_->inputReference();
+    Value* const values = static_cast<Value*>(sample_.input.get());
     for (std::size_t i = 0; i < input_.size(); ++i)
     {
         values[i] = static_cast<Value>(input_[i] - reference[i % reference.size()]);
@@ -112,25 +123,30 @@ SlotPool::Handle Rollout::inputOf(const Surrogate& surrogate) const
                 + " a value is too large for the network's precision");
         }
     }
-    return slot;
 }
 
 
 Span<const double> Rollout::advance(const Instant& now)
 {
-    Sample sample;
-    sample.time = inputTime_;
-    sample.mesh = inputMesh_;
-    sample.input = surrogate_->precision() == Precision::float64
-      ? inputOf<double>(*surrogate_) : inputOf<float>(*surrogate_);
-    input_.clear();
-    sample.features.assign(surrogate_->card().features.size(), now.time - inputTime_);
-
-    std::vector<double> prediction(state_.size());
-    surrogate_->predict(sample, Span<double>(prediction));
-    for (std::size_t i = 0; i < prediction.size(); ++i)
+    sample_.time = inputTime_;
+    sample_.mesh = inputMesh_;
+    if (surrogate_->precision() == Precision::float64)
     {
-        state_[i] = prediction[i] + (surrogate_->card().increment ? state_[i] : 0);
+        setInput<double>();
+    }
+    else
+    {
+        setInput<float>();
+    }
+    fed_ = false;
+    sample_.features.assign(surrogate_->card().features.size(), now.time - inputTime_);
+
+    predicted_.resize(state_.size());
+    surrogate_->predict(sample_, Span<double>(predicted_));
+    sample_.input = nullptr;
+    for (std::size_t i = 0; i < predicted_.size(); ++i)
+    {
+        state_[i] = predicted_[i] + (surrogate_->card().increment ? state_[i] : 0);
         if (!std::isfinite(state_[i]))
         {
             throw Error("the rollout has diverged: it is not finite at its step "
@@ -143,40 +159,43 @@ Span<const double> Rollout::advance(const Instant& now)
 
 
 template<class Scalar>
-RolloutErrors Rollout::compare
+const RolloutErrors& Rollout::compare
 (
     const std::vector<FieldView<Scalar>>& solver,
     const Comm& comm
-) const
+)
 {
-    const std::vector<double> truth = valuesOf(solver);
+    getValues(solver, truth_);
     const std::size_t nColumns = fieldOfColumn_.size();
     const std::size_t nFields = static_cast<std::size_t>(fieldOfColumn_.back()) + 1;
 
     // Squares of error, of that of persistence, of the truth, and the number of entries
-    std::vector<double> sums(4*nFields, 0.0);
-    for (std::size_t i = 0; i < truth.size(); ++i)
+    sums_.assign(4*nFields, 0.0);
+    for (std::size_t i = 0; i < truth_.size(); ++i)
     {
-        double* sum = &sums[4*static_cast<std::size_t>(fieldOfColumn_[i % nColumns])];
-        const double error = state_[i] - truth[i];
-        const double still = start_[i] - truth[i];
+        double* sum = &sums_[4*static_cast<std::size_t>(fieldOfColumn_[i % nColumns])];
+        const double error = state_[i] - truth_[i];
+        const double still = start_[i] - truth_[i];
         sum[0] += error*error;
         sum[1] += still*still;
-        sum[2] += truth[i]*truth[i];
+        sum[2] += truth_[i]*truth_[i];
         sum[3] += 1;
     }
-    comm.sum(Span<double>(sums));
+    comm.sum(Span<double>(sums_));
 
-    RolloutErrors errors;
-    errors.step = step_;
+    errors_.step = step_;
+    for (std::vector<double>* measure : {&errors_.rmse, &errors_.relative, &errors_.persistence})
+    {
+        measure->resize(nFields);
+    }
     for (std::size_t field = 0; field < nFields; ++field)
     {
-        const double* sum = &sums[4*field];
-        errors.rmse.push_back(std::sqrt(sum[0]/sum[3]));
-        errors.relative.push_back(std::sqrt(sum[0]/sum[2]));
-        errors.persistence.push_back(std::sqrt(sum[1]/sum[2]));
+        const double* sum = &sums_[4*field];
+        errors_.rmse[field] = std::sqrt(sum[0]/sum[3]);
+        errors_.relative[field] = std::sqrt(sum[0]/sum[2]);
+        errors_.persistence[field] = std::sqrt(sum[1]/sum[2]);
     }
-    return errors;
+    return errors_;
 }
 
 
@@ -231,6 +250,8 @@ void Rollout::load(const StateTree& state)
     step_ = state.getInt("step");
     waited_ = state.getInt("waited");
     inputTime_ = state.getDouble("inputTime");
+    begun_ = true;
+    fed_ = true;
     start_ = std::move(start);
     state_ = std::move(present);
     input_ = std::move(input);
@@ -240,8 +261,8 @@ void Rollout::load(const StateTree& state)
 
 void Rollout::reset()
 {
-    start_.clear();
-    input_.clear();
+    begun_ = false;
+    fed_ = false;
     step_ = 0;
     waited_ = 0;
 }
@@ -251,8 +272,8 @@ void Rollout::reset()
     template void Rollout::begin(const std::vector<FieldView<Scalar>>&);                           \
     template void Rollout::setStart(const std::vector<FieldView<Scalar>>&);                        \
     template void Rollout::feed(const Instant&, const std::vector<FieldView<Scalar>>&);            \
-    template RolloutErrors Rollout::compare(const std::vector<FieldView<Scalar>>&,                 \
-        const Comm&) const;
+    template const RolloutErrors& Rollout::compare(const std::vector<FieldView<Scalar>>&,          \
+        const Comm&);
 
 INSITU_ROLLOUT_OF(float)
 INSITU_ROLLOUT_OF(double)

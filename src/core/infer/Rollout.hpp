@@ -9,6 +9,7 @@
 #include "sample/TrainingCase.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace inSitu
@@ -25,7 +26,8 @@ struct RolloutErrors
 
 
 //- A network that feeds on itself. The host keeps the fields of the rollout, with their boundary
-//  values, and hands them in; this class steps, and measures.
+//  values, and hands them in; this class steps, and measures. Allocates nothing after the first step
+//  on a mesh.
 class Rollout
 {
 public:
@@ -42,14 +44,14 @@ public:
     template<class Scalar>
     void setStart(const std::vector<FieldView<Scalar>>& start);
 
-    bool begun() const { return !start_.empty(); }
+    bool begun() const { return begun_; }
 
     //- Take the fields of the rollout as the next input
     template<class Scalar>
     void feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields);
 
     //- An input is there
-    bool fed() const { return !input_.empty(); }
+    bool fed() const { return fed_; }
 
     //- Count an execution. True: the horizon is over, advance() is due.
     bool tick(const Instant& now);
@@ -63,9 +65,9 @@ public:
     //  is used up. Throws Error for a value that is not finite: the rollout has diverged.
     Span<const double> advance(const Instant& now);
 
-    //- Against the solver's fields now (collective)
+    //- Against the solver's fields now; valid until the next call (collective)
     template<class Scalar>
-    RolloutErrors compare(const std::vector<FieldView<Scalar>>& solver, const Comm& comm) const;
+    const RolloutErrors& compare(const std::vector<FieldView<Scalar>>& solver, const Comm& comm);
 
     std::int64_t step() const { return step_; }
 
@@ -88,10 +90,10 @@ public:
 private:
 
     template<class Scalar>
-    std::vector<double> valuesOf(const std::vector<FieldView<Scalar>>& fields) const;
+    void getValues(const std::vector<FieldView<Scalar>>& fields, std::vector<double>& values) const;
 
     template<class Value>
-    SlotPool::Handle inputOf(const Surrogate& surrogate) const;
+    void setInput();
 
     Surrogate* surrogate_;
     RowLayout inputLayout_;
@@ -102,11 +104,22 @@ private:
 
     std::vector<double> start_;
     std::vector<double> state_;         // of the targets at the input's time, then at the new one
-    std::vector<double> input_;         // as in the fields; empty: used up
+    std::vector<double> input_;         // as in the fields
+    bool begun_ = false;
+    bool fed_ = false;                  // the input is there and not used up
     MeshState inputMesh_;
     double inputTime_ = 0;
+    std::optional<SlotPool> inputs_;
+    Sample sample_;
     std::int64_t waited_ = 0;
     std::int64_t step_ = 0;
+
+    // Memory that is used again
+    std::vector<double> noReference_;
+    std::vector<double> predicted_;
+    std::vector<double> truth_;
+    std::vector<double> sums_;
+    RolloutErrors errors_;
 };
 
 }

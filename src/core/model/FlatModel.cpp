@@ -95,4 +95,17 @@ void FlatModel::check(const GraphBatch& batch) const
     checkTensor(batch.edges, "edges", {batch.graph->nEdges(), shape_.nEdgeFeatures}, type);
 }
 
+
+at::Tensor FlatModel::predictionFor(const GraphBatch& batch)
+{
+    const std::int64_t sizes[] = {batch.nodes.size(0), batch.nodes.size(1), shape_.nOutputs};
+    const bool isFree = prediction_.defined() && prediction_.use_count() == 1
+        && prediction_.storage().use_count() == 1 && prediction_.sizes() == at::IntArrayRef(sizes);
+    if (!isFree)
+    {
+        prediction_ = at::empty(sizes, batch.nodes.options());
+    }
+    return prediction_;
+}
+
 }

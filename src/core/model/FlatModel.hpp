@@ -33,12 +33,16 @@ protected:
     //  type and of the shapes that the case dictates
     void check(const GraphBatch& batch) const;
 
+    //- Memory for a prediction [B, nNodes, nOutputs]: that of the last one, if nobody holds it
+    at::Tensor predictionFor(const GraphBatch& batch);
+
     ModelShape shape_;
     ParameterSet parameters_;
 
 private:
 
     std::string lastLinear_;
+    at::Tensor prediction_;
 };
 
 at::ScalarType scalarType(Precision precision);

@@ -77,7 +77,6 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
         std::shared_ptr<MeshGraphNetPass<T>> pass;
         std::shared_ptr<const MeshGraph> graph;
         c10::intrusive_ptr<HeldTape<T>> tape;
-        typename MeshGraphNetPass<T>::Encoding encoding = MeshGraphNetPass<T>::Encoding::fresh;
 
         typename MeshGraphNetPass<T>::Input input(const at::Tensor& nodes,
             const at::Tensor& edges) const
@@ -93,13 +92,9 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
     {
         at::Tensor output = at::empty({nodes.size(0), nodes.size(1), nOutputs}, nodes.options());
         call->pass->forward(parameters.const_data_ptr<T>(), call->input(nodes, edges),
-            call->tape ? &call->tape->tape : nullptr, output.mutable_data_ptr<T>(),
-            call->encoding);
-        if (call->tape)
-        {
-            context->save_for_backward({parameters, nodes, edges});
-            context->saved_data["call"] = c10::IValue::make_capsule(call);
-        }
+            &call->tape->tape, output.mutable_data_ptr<T>());
+        context->save_for_backward({parameters, nodes, edges});
+        context->saved_data["call"] = c10::IValue::make_capsule(call);
         return output;
     }
 
@@ -141,14 +136,20 @@ template<class T>
 at::Tensor MeshGraphNet<T>::forward(const GraphBatch& batch)
 {
     check(batch);
+    const typename MeshGraphNetPass<T>::Encoding encoding = encodingOf(batch);
+    if (!at::GradMode::is_enabled())
+    {
+        at::Tensor output = predictionFor(batch);
+        pass_->forward(parameters_.flat().const_data_ptr<T>(),
+            {batch.graph.get(), batch.nodes.size(0), batch.nodes.const_data_ptr<T>(),
+                batch.edges.const_data_ptr<T>()},
+            nullptr, output.mutable_data_ptr<T>(), encoding);
+        return output;
+    }
     auto call = c10::make_intrusive<typename Operator::Call>();
     call->pass = pass_;
     call->graph = batch.graph;
-    if (at::GradMode::is_enabled())
-    {
-        call->tape = freeTape();
-    }
-    call->encoding = encodingOf(batch);
+    call->tape = freeTape();
     return Operator::apply(parameters_.flat(), batch.nodes, batch.edges, call,
         std::int64_t(shape_.nOutputs));
 }

@@ -208,9 +208,12 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
     const int nChunks = static_cast<int>(chunks_.size()) - 1;
 
     // States before and behind each block; a prediction overwrites what it no longer needs
-    std::vector<T*> nodes(nBlocks + 1);
-    std::vector<T*> edges(nBlocks);
-    std::vector<T*> aggregates(nBlocks);
+    std::vector<T*>& nodes = nodesOf_;
+    std::vector<T*>& edges = edgesOf_;
+    std::vector<T*>& aggregates = aggregatesOf_;
+    nodes.resize(nBlocks + 1);
+    edges.resize(nBlocks);
+    aggregates.resize(nBlocks);
     if (tape)
     {
         tape->nodes.resize(nBlocks + 1);

@@ -148,6 +148,11 @@ private:
     long edgeStride_ = 0;                   //!< of a sample in termGradients_, with what comes back
     long gradientSize_;                     //!< of a chunk
 
+    // Where the states before and behind each block of a forward pass are, and its aggregates
+    std::vector<T*> nodesOf_;
+    std::vector<T*> edgesOf_;
+    std::vector<T*> aggregatesOf_;
+
     // Work memory
     std::vector<AlignedBuffer<T>> scratch_; //!< per thread
     AlignedBuffer<T> inverseCount_;         //!< 1/in-degree

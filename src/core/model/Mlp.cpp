@@ -148,6 +148,14 @@ public:
             ++draw_.count;
             key = draw_.seed + 0x2545f4914f6cdd1du*draw_.count + 0x9e3779b97f4a7c15u*rank_;
         }
+        if (!at::GradMode::is_enabled())
+        {
+            at::Tensor output = predictionFor(batch);
+            pass_->forward(parameters_.flat().const_data_ptr<T>(),
+                batch.nodes.const_data_ptr<T>(), batch.nodes.size(0)*batch.nodes.size(1),
+                drop ? dropout_ : 0, key, output.mutable_data_ptr<T>());
+            return output;
+        }
         auto call = c10::make_intrusive<Call>();
         call->pass = pass_;
         call->dropout = drop ? dropout_ : 0;

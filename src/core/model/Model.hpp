@@ -37,7 +37,9 @@ public:
 
     //- Normalised prediction [B, nNodes, nOutputs] (rows beyond the cells have no meaning);
     //  part of the autograd graph if gradients are enabled. Same input and parameters, same
-    //  bits, for any number of threads (TorchScript models: as their operators do).
+    //  bits, for any number of threads (TorchScript models: as their operators do). Without
+    //  gradients a network of ours allocates nothing, once its memory fits the graph: a result that
+    //  nobody holds any more is overwritten.
     virtual at::Tensor forward(const GraphBatch& batch) = 0;
 
     //- The autograd leaves that the optimiser changes, in a fixed order

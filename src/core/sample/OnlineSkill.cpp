@@ -52,8 +52,7 @@ void OnlineSkill::add
     const std::size_t nColumns = fieldOfColumn_.size();
     const std::size_t nCells = truth.size()/nColumns;
 
-    // error, baseline and count of this sample, field by field
-    std::vector<double> sums(3*nFields_, 0.0);
+    sums_.assign(3*nFields_, 0.0);
     for (std::size_t cell = 0; cell < nCells; ++cell)
     {
         if (!mask.empty() && mask[cell] == 0)
@@ -63,19 +62,19 @@ void OnlineSkill::add
         for (std::size_t column = 0; column < nColumns; ++column)
         {
             const std::size_t i = cell*nColumns + column;
-            double* sum = &sums[3*fieldOfColumn_[column]];
+            double* sum = &sums_[3*fieldOfColumn_[column]];
             sum[0] += (prediction[i] - truth[i])*(prediction[i] - truth[i]);
             sum[1] += (baseline[i] - truth[i])*(baseline[i] - truth[i]);
             sum[2] += 1;
         }
     }
-    comm.sum(Span<double>(sums));
+    comm.sum(Span<double>(sums_));
 
     for (int field = 0; field < nFields_; ++field)
     {
-        error_[field] += sums[3*field];
-        baseline_[field] += sums[3*field + 1];
-        count_[field] += sums[3*field + 2];
+        error_[field] += sums_[3*field];
+        baseline_[field] += sums_[3*field + 1];
+        count_[field] += sums_[3*field + 2];
     }
     ++nSamples_;
 }

@@ -48,6 +48,7 @@ private:
     std::vector<double> error_;         // sum of squares per field
     std::vector<double> baseline_;
     std::vector<double> count_;         // of summed entries per field
+    std::vector<double> sums_;          // of one sample: error, baseline and count by field
 };
 
 }

@@ -40,6 +40,10 @@ public:
     bool push(Snapshot snapshot,
         std::size_t maxWaiting = std::numeric_limits<std::size_t>::max());
 
+    //- Give back the values of the last push(), to be called before a new snapshot is taken; those
+    //  that wait are kept
+    void releasePresent() { now_.target = nullptr; }
+
     struct Completed
     {
         Sample sample;                  //!< id and features are the caller's to set

@@ -123,6 +123,7 @@ SampleStream::Taken SampleStream::take
     }
 
     Taken taken;
+    pending_.releasePresent();
     Snapshot snapshot
         {now.time, now.timeIndex, now.deltaT, mesh_, inputs_->acquire(), rawTargets_->acquire()};
 
@@ -160,6 +161,7 @@ std::optional<PendingInputs::Completed> SampleStream::next()
     {
         Sample& sample = completed->sample;
         sample.id = nSamples_++;
+        sample.features = std::move(spareFeatures_);
         sample.features.assign(layout_.features.size(), completed->deltaT);
     }
     return completed;

@@ -53,6 +53,10 @@ public:
     //- The oldest sample that the last take() completed; call until there is none
     std::optional<PendingInputs::Completed> next();
 
+    //- A sample of next() that nobody needs any more: its memory is used again. With it also next()
+    //  allocates nothing.
+    void recycle(Sample&& sample) { spareFeatures_ = std::move(sample.features); }
+
     //- Forget the snapshots that wait for a target; returns how many were lost
     int drop() { return pending_.drop(); }
 
@@ -116,6 +120,7 @@ private:
     std::vector<double> targetReference_;
     std::vector<double> noReference_;       // of the raw target values
     std::int64_t nSamples_ = 0;
+    std::vector<double> spareFeatures_;
 };
 
 }

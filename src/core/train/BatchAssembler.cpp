@@ -76,10 +76,10 @@ std::int64_t BatchAssembler::width() const
 }
 
 
-GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Scaling& scaling,
+GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const Scaling& scaling,
     double edgeLength)
 {
-    const MeshState& mesh = samples.front().mesh;
+    const MeshState& mesh = samples[0].mesh;
     for (const Sample& sample : samples)
     {
         if (sample.mesh != mesh)
@@ -106,18 +106,19 @@ GraphBatch BatchAssembler::inputs(const std::vector<Sample>& samples, const Scal
         {
             normalise(pool_, static_cast<const scalar_t*>(sample.input.get()), nNodes,
                 layout_.nInputColumns, scaling, out, width());
+            for (int f = 0; f < layout_.nFeatures; ++f)
+            {
+                const int c = layout_.nInputColumns + f;
+                const auto value = static_cast<scalar_t>(
+                    (sample.features[f] - scaling.shift[c])/scaling.scale[c]);
+                for (std::int64_t row = 0; row < nNodes; ++row)
+                {
+                    out[row*width() + c] = value;
+                }
+            }
             out += nNodes*width();
         }
     });
-    for (std::int64_t b = 0; b < batchSize; ++b)
-    {
-        for (int f = 0; f < layout_.nFeatures; ++f)
-        {
-            const int c = layout_.nInputColumns + f;
-            nodes[b].select(1, c).fill_(
-                (samples[b].features[f] - scaling.shift[c])/scaling.scale[c]);
-        }
-    }
 
     const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, edgeLength};
     return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};

@@ -35,8 +35,13 @@ public:
     //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns]; edge features
     //  are divided by edgeLength. Throws Error if the samples do not share one
     //  mesh state, or their columns are not those of the trainer.
-    GraphBatch inputs(const std::vector<Sample>& samples, const Scaling& scaling,
-        double edgeLength);
+    GraphBatch inputs(Span<const Sample> samples, const Scaling& scaling, double edgeLength);
+
+    //- Of one sample; allocates nothing while that is on the same mesh
+    GraphBatch inputs(const Sample& sample, const Scaling& scaling, double edgeLength)
+    {
+        return inputs(Span<const Sample>(&sample, 1), scaling, edgeLength);
+    }
 
     //- [B, nCells, nTargetColumns] (target − shift)/scale
     at::Tensor targets(const std::vector<Sample>& samples, const Scaling& scaling);

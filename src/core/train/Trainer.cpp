@@ -337,7 +337,7 @@ void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<d
 {
     const ScopedTimer timer(impl_->profiler, "predict");
     const GraphBatch batch =
-        impl_->assembler.inputs({sample}, normaliser.input(), normaliser.edgeLength());
+        impl_->assembler.inputs(sample, normaliser.input(), normaliser.edgeLength());
     predictPhysical(*impl_->model, batch, normaliser.target(), impl_->pool, prediction);
 }
 

@@ -348,22 +348,22 @@ TEST(TrainerBatch, TensorsAreReusedOnOneMeshAndMadeAgainOnAnother)
             built.push_back(cache + ' ' + reason);
         });
 
-    const GraphBatch first = assembler.inputs({data.sample(0), data.sample(1)}, scales.input(), scales.edgeLength());
+    const GraphBatch first = assembler.inputs(std::vector<Sample>{data.sample(0), data.sample(1)}, scales.input(), scales.edgeLength());
     const GraphBatch single = assembler.inputs({data.sample(2)}, scales.input(), scales.edgeLength());
-    const GraphBatch second = assembler.inputs({data.sample(3), data.sample(4)}, scales.input(), scales.edgeLength());
+    const GraphBatch second = assembler.inputs(std::vector<Sample>{data.sample(3), data.sample(4)}, scales.input(), scales.edgeLength());
     EXPECT_EQ(second.nodes.data_ptr(), first.nodes.data_ptr());
     EXPECT_EQ(second.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(single.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_THAT(built,
         ElementsAre("batchNodeFeatures start", "edgeFeatures start", "nodeFeatures start"));
 
-    const GraphBatch moved = assembler.inputs({other.sample(3), other.sample(4)}, scales.input(), scales.edgeLength());
+    const GraphBatch moved = assembler.inputs(std::vector<Sample>{other.sample(3), other.sample(4)}, scales.input(), scales.edgeLength());
     EXPECT_NE(moved.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(moved.graph, other.mesh.graph);
     EXPECT_THAT(std::vector<std::string>(built.begin() + 3, built.end()),
         ElementsAre("batchNodeFeatures topology", "edgeFeatures topology"));
 
-    EXPECT_THAT([&] { assembler.inputs({data.sample(0), other.sample(1)}, scales.input(), scales.edgeLength()); },
+    EXPECT_THAT([&] { assembler.inputs(std::vector<Sample>{data.sample(0), other.sample(1)}, scales.input(), scales.edgeLength()); },
         ThrowsMessage<Error>(HasSubstr("different meshes")));
 }
 
