@@ -253,7 +253,7 @@ void Foam::functionObjects::closureFields::setLayout
     targets_.clear();
     for (const int fieldi : targets)
     {
-        targets_.push_back(fields[fieldi]);
+        targets_.append(word(fields[fieldi].name, false));
     }
 }
 
@@ -261,10 +261,10 @@ void Foam::functionObjects::closureFields::setLayout
 inSitu::Span<const double> Foam::functionObjects::closureFields::values()
 {
     values_.resize(std::size_t(mesh_.nCells())*layout_.nColumns);
-    for (std::size_t i = 0; i < targets_.size(); ++i)
+    forAll(targets_, i)
     {
         const inSitu::ColumnBlock& block = layout_.blocks[i];
-        look(targets_[i].name, [&](const auto& field)
+        look(targets_[i], [&](const auto& field)
         {
             double* row = values_.data() + block.firstColumn;
             for (const auto& value : field.primitiveField())
@@ -286,10 +286,10 @@ void Foam::functionObjects::closureFields::update
     inSitu::Span<const double> values
 ) const
 {
-    for (std::size_t i = 0; i < targets_.size(); ++i)
+    forAll(targets_, i)
     {
         const inSitu::ColumnBlock& block = layout_.blocks[i];
-        look(targets_[i].name, [&](const auto& known)
+        look(targets_[i], [&](const auto& known)
         {
             using fieldType = std::decay_t<decltype(known)>;
             using patchType = typename fieldType::Patch;
@@ -310,7 +310,7 @@ void Foam::functionObjects::closureFields::update
             {
                 if (isA<calculatedFvPatchField<typename patchType::value_type>>(patch))
                 {
-                    patch == patch.patchInternalField()();
+                    takeCellValues(patch);
                 }
             }
         });

@@ -36,10 +36,9 @@ Foam::functionObjects::volField<Type>&
 Foam::functionObjects::fieldScatter::registered
 (
     const volField<Type>& field,
-    const char* ending
+    const word& name
 ) const
 {
-    const word name(field.name() + ending);
     const objectRegistry& registry = mesh_.thisDb();
 
     if (const auto* object = registry.cfindObject<regIOobject>(name))
@@ -86,12 +85,13 @@ template<class Type>
 void Foam::functionObjects::fieldScatter::update
 (
     const volField<Type>& field,
+    const target& names,
     const inSitu::ColumnBlock& block,
     inSitu::Span<const double> prediction
 ) const
 {
-    volField<Type>& predicted = registered(field, predictionName::value);
-    volField<Type>& error = registered(field, predictionName::error);
+    volField<Type>& predicted = registered(field, names.predicted);
+    volField<Type>& error = registered(field, names.error);
 
     Field<Type>& values = predicted.primitiveFieldRef();
     values = field.primitiveField();
@@ -106,7 +106,7 @@ void Foam::functionObjects::fieldScatter::update
         row += layout_.nColumns;
     }
 
-    error.primitiveFieldRef() = values - field.primitiveField();
+    subtract(error.primitiveFieldRef(), values, field.primitiveField());
 
     for (volField<Type>* result : {&predicted, &error})
     {
@@ -115,7 +115,7 @@ void Foam::functionObjects::fieldScatter::update
         {
             if (isA<calculatedFvPatchField<Type>>(patch))
             {
-                patch == patch.patchInternalField()();
+                takeCellValues(patch);
             }
         }
         result->instance() = mesh_.time().timeName();
@@ -140,7 +140,13 @@ Foam::functionObjects::fieldScatter::fieldScatter
 {
     for (const int fieldi : targets)
     {
-        targets_.push_back(fields[fieldi]);
+        const word name(fields[fieldi].name, false);
+        targets_.push_back
+        ({
+            name,
+            name + predictionName::value,
+            name + predictionName::error
+        });
     }
 }
 
@@ -154,9 +160,9 @@ void Foam::functionObjects::fieldScatter::update
 {
     for (std::size_t i = 0; i < targets_.size(); ++i)
     {
-        asVolField(mesh_.thisDb(), targets_[i].name, [&](const auto& field)
+        asVolField(mesh_.thisDb(), targets_[i].field, [&](const auto& field)
         {
-            update(field, layout_.blocks[i], prediction);
+            update(field, targets_[i], layout_.blocks[i], prediction);
         });
     }
     timeIndex_ = mesh_.time().timeIndex();
@@ -166,15 +172,14 @@ void Foam::functionObjects::fieldScatter::update
 void Foam::functionObjects::fieldScatter::forget() const
 {
     const objectRegistry& registry = mesh_.thisDb();
-    for (const inSitu::FieldSpec& target : targets_)
+    for (const target& names : targets_)
     {
-        for (const char* ending : {predictionName::value, predictionName::error})
+        for (const word* name : {&names.predicted, &names.error})
         {
-            const word name(target.name + ending);
-            const auto* object = registry.cfindObject<regIOobject>(name);
+            const auto* object = registry.cfindObject<regIOobject>(*name);
             if (object && object->note() == owner_)
             {
-                registry.checkOut(name);
+                registry.checkOut(*name);
             }
         }
     }
@@ -188,11 +193,11 @@ void Foam::functionObjects::fieldScatter::write() const
         return;
     }
 
-    for (const inSitu::FieldSpec& target : targets_)
+    for (const target& names : targets_)
     {
-        for (const char* ending : {predictionName::value, predictionName::error})
+        for (const word* name : {&names.predicted, &names.error})
         {
-            mesh_.thisDb().lookupObject<regIOobject>(target.name + ending).write();
+            mesh_.thisDb().lookupObject<regIOobject>(*name).write();
         }
     }
 }

@@ -79,14 +79,12 @@ bool Foam::functionObjects::rolloutFields::makeField
 bool Foam::functionObjects::rolloutFields::makeFields(const bool read) const
 {
     bool all = true;
-    for (const word& name : targets_)
+    forAll(targets_, i)
     {
-        asVolField(mesh_.thisDb(), name, [&](const auto& field)
+        asVolField(mesh_.thisDb(), targets_[i], [&](const auto& field)
         {
-            for (const char* ending : {stateEnding, startEnding})
-            {
-                all = makeField(field, name + ending, read) && all;
-            }
+            all = makeField(field, states_[i], read) && all;
+            all = makeField(field, starts_[i], read) && all;
         });
     }
     return all;
@@ -114,14 +112,30 @@ void Foam::functionObjects::rolloutFields::correctBoundary
         if (original.fixesValue())
         {
             patch == original;
+            continue;
         }
-        else
+        const labelUList& cells = patch.patch().faceCells();
+        forAll(patch, facei)
         {
-            patch ==
-                patch.patchInternalField() + original
-              - original.patchInternalField();
+            patch[facei] =
+                rollout[cells[facei]] + original[facei] - solver[cells[facei]];
         }
     }
+}
+
+
+Foam::wordList Foam::functionObjects::rolloutFields::endingWith
+(
+    const wordList& names,
+    const char* ending
+)
+{
+    wordList result(names);
+    for (word& name : result)
+    {
+        name += ending;
+    }
+    return result;
 }
 
 
@@ -140,10 +154,7 @@ Foam::functionObjects::rolloutFields::renamed
             name += ending;
         }
     }
-    for (word& name : result.targets)
-    {
-        name += ending;
-    }
+    result.targets = endingWith(selection.targets, ending);
     return result;
 }
 
@@ -162,6 +173,8 @@ Foam::functionObjects::rolloutFields::rolloutFields
 :
     mesh_(mesh),
     targets_(selection.targets),
+    states_(endingWith(targets_, stateEnding)),
+    starts_(endingWith(targets_, startEnding)),
     layout_(inSitu::RowLayout::of(fields, targets, false)),
     wasRead_(makeFields(read)),
     state_(mesh, renamed(selection, stateEnding), patches),
@@ -173,15 +186,14 @@ Foam::functionObjects::rolloutFields::rolloutFields
 
 void Foam::functionObjects::rolloutFields::start() const
 {
-    for (const word& name : targets_)
+    forAll(targets_, i)
     {
-        asVolField(mesh_.thisDb(), name, [&](const auto& field)
+        asVolField(mesh_.thisDb(), targets_[i], [&](const auto& field)
         {
             using fieldType = std::decay_t<decltype(field)>;
-            for (const char* ending : {stateEnding, startEnding})
+            for (const word* name : {&states_[i], &starts_[i]})
             {
-                auto& copy =
-                    mesh_.thisDb().lookupObjectRef<fieldType>(name + ending);
+                auto& copy = mesh_.thisDb().lookupObjectRef<fieldType>(*name);
                 copy.primitiveFieldRef() = field.primitiveField();
                 correctBoundary(copy, field);
             }
@@ -197,13 +209,11 @@ void Foam::functionObjects::rolloutFields::update
 {
     forAll(targets_, i)
     {
-        const word& name = targets_[i];
         const inSitu::ColumnBlock& block = layout_.blocks[i];
-        asVolField(mesh_.thisDb(), name, [&](const auto& field)
+        asVolField(mesh_.thisDb(), targets_[i], [&](const auto& field)
         {
             using fieldType = std::decay_t<decltype(field)>;
-            auto& state =
-                mesh_.thisDb().lookupObjectRef<fieldType>(name + stateEnding);
+            auto& state = mesh_.thisDb().lookupObjectRef<fieldType>(states_[i]);
 
             const double* row = values.data() + block.firstColumn;
             for (auto& value : state.primitiveFieldRef())
@@ -229,11 +239,11 @@ void Foam::functionObjects::rolloutFields::setPatches(const labelList& patches)
 
 void Foam::functionObjects::rolloutFields::makeAnew() const
 {
-    for (const word& name : targets_)
+    for (const wordList* names : {&states_, &starts_})
     {
-        for (const char* ending : {stateEnding, startEnding})
+        for (const word& name : *names)
         {
-            mesh_.thisDb().lookupObjectRef<regIOobject>(name + ending).checkOut();
+            mesh_.thisDb().lookupObjectRef<regIOobject>(name).checkOut();
         }
     }
     makeFields(false);
@@ -242,11 +252,11 @@ void Foam::functionObjects::rolloutFields::makeAnew() const
 
 void Foam::functionObjects::rolloutFields::write() const
 {
-    for (const word& name : targets_)
+    for (const wordList* names : {&states_, &starts_})
     {
-        for (const char* ending : {stateEnding, startEnding})
+        for (const word& name : *names)
         {
-            auto& field = mesh_.thisDb().lookupObjectRef<regIOobject>(name + ending);
+            auto& field = mesh_.thisDb().lookupObjectRef<regIOobject>(name);
             field.instance() = mesh_.time().timeName();
             field.write();
         }

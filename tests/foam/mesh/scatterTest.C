@@ -26,15 +26,20 @@ License
 // Before OpenFOAM, which makes a macro of the word Log
 #include <gmock/gmock.h>
 
+#include "AllocationCounter.hpp"
 #include "OSspecific.H"
 #include "base/Error.hpp"
+#include "closureFields.H"
 #include "fieldGather.H"
 #include "fieldScatter.H"
 #include "foamCase.H"
+#include "rolloutFields.H"
 
 using namespace Foam;
+using functionObjects::closureFields;
 using functionObjects::fieldGather;
 using functionObjects::fieldScatter;
+using functionObjects::rolloutFields;
 
 // * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * //
 
@@ -156,6 +161,55 @@ TEST(FieldScatter, ANameInUseByAnotherIsRefused)
     {
         EXPECT_THAT(err.what(), testing::HasSubstr("the name pPredicted is taken"));
     }
+}
+
+
+TEST(FieldScatter, AStepAllocatesNothing)
+{
+    // Names that are too long for the memory inside a string
+    cavity theCase;
+    const auto alpha = theCase.field<scalar>
+    (
+        "alpha.waterAndAir", dimless, {}, [](const vector& C) { return C.y(); }
+    );
+    const std::vector<double> prediction = [&]
+    {
+        std::vector<double> rows = theCase.prediction();
+        for (double& value : rows)
+        {
+            value += 0.25;
+        }
+        return rows;
+    }();
+    const functionObjects::fieldSelection selection
+        {{"U", "alpha.waterAndAir"}, {"alpha.waterAndAir", "U"}};
+    fieldGather gather(theCase.mesh, selection, {});
+    fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
+    const rolloutFields rollout
+        (theCase.mesh, selection, gather.specs(), gather.targets(), {});
+    closureFields closure(theCase.mesh, gather.specs());
+    closure.setLayout(gather.specs(), gather.targets());
+
+    const auto step = [&]
+    {
+        gather.views();
+        scatter.update(prediction);
+        rollout.update(prediction);
+        closure.values();
+    };
+    rollout.start();
+    step();
+    const long before = allocations;
+    for (int i = 0; i < 3; ++i)
+    {
+        step();
+    }
+    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ
+    (
+        theCase.mesh.lookupObject<volScalarField>("alpha.waterAndAirRollout")[3],
+        prediction[9]
+    );
 }
 
 // ************************************************************************* //
