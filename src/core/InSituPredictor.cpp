@@ -142,14 +142,15 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
     {
         const SampleStream::Layout layout = my.streamLayout();
         my.rollout = std::make_unique<Rollout>(*my.surrogate, layout.input, layout.target,
-            layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets));
+            layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets),
+            my.profiler);
         my.record = std::make_unique<MeasureRecord>(folder, "rollout",
             "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets);
     }
     else
     {
         my.comparison = std::make_unique<Comparison>(*my.surrogate, my.streamLayout(), my.mesh,
-            fieldOfColumn(my.theCase.fields, my.theCase.targets));
+            fieldOfColumn(my.theCase.fields, my.theCase.targets), my.profiler);
         my.record = std::make_unique<MeasureRecord>(folder, "comparison",
             "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets);
     }

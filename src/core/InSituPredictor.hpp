@@ -75,6 +75,9 @@ public:
     Report close(const Instant& now, const std::vector<FieldView<Scalar>>& views,
         Span<const double> previous);
 
+    //- Where its time goes: gather, predict, compare. The host adds what it does with a prediction.
+    Profiler& profiler();
+
     //- Mode rollout: its steps; valid from begin() on
     Rollout& rollout();
 

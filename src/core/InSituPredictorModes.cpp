@@ -53,11 +53,7 @@ InSituPredictor::Report InSituPredictor::compare
 )
 {
     Impl& my = *impl_;
-    const SampleStream::Taken taken = [&]
-    {
-        ScopedTimer timer(my.profiler, "predict");
-        return my.comparison->execute(now, views, *my.comm);
-    }();
+    const SampleStream::Taken taken = my.comparison->execute(now, views, *my.comm);
     if (!taken.good)
     {
         my.leaveOut(taken.fault, now);
@@ -94,14 +90,17 @@ InSituPredictor::Report InSituPredictor::close
 {
     Impl& my = *impl_;
     my.hasClosed = false;
-    ScopedTimer timer(my.profiler, "predict");
-
-    const SampleStream::Taken taken = my.stream->take(now, views, *my.comm);
+    const SampleStream::Taken taken = [&]
+    {
+        const ScopedTimer timer(my.profiler, "gather");
+        return my.stream->take(now, views, *my.comm);
+    }();
     if (!taken.good)
     {
         my.leaveOut(taken.fault, now);
         return {};
     }
+    const ScopedTimer timer(my.profiler, "predict");
     std::optional<PendingInputs::Completed> completed = my.stream->next();
     my.closed.resize(previous.size());
     my.surrogate->predict(completed->sample, Span<double>(my.closed));
@@ -126,6 +125,12 @@ InSituPredictor::Report InSituPredictor::close
             + std::to_string(my.counts["notFinite"]);
     }
     return report;
+}
+
+
+Profiler& InSituPredictor::profiler()
+{
+    return impl_->profiler;
 }
 
 

@@ -13,10 +13,12 @@ Comparison::Comparison
     Surrogate& surrogate,
     const SampleStream::Layout& layout,
     const CaseMesh& mesh,
-    std::vector<int> fieldOfColumn
+    std::vector<int> fieldOfColumn,
+    Profiler& profiler
 )
 :
     surrogate_(&surrogate),
+    profiler_(profiler),
     stream_(layout, mesh.state),
     errors_(std::move(fieldOfColumn))
 {
@@ -42,7 +44,11 @@ SampleStream::Taken Comparison::execute
 )
 {
     hasPrediction_ = false;
-    const SampleStream::Taken taken = stream_.take(now, views, comm);
+    const SampleStream::Taken taken = [&]
+    {
+        const ScopedTimer timer(profiler_, "gather");
+        return stream_.take(now, views, comm);
+    }();
     if (taken.good)
     {
         while (std::optional<PendingInputs::Completed> completed = stream_.next())
@@ -62,13 +68,17 @@ void Comparison::compare(const PendingInputs::Completed& completed, const Comm& 
     const Span<const double> then(static_cast<const double*>(completed.valueThen.get()), n);
     const Span<const double> now(static_cast<const double*>(completed.valueNow.get()), n);
 
-    predicted_.resize(n);
-    surrogate_->predict(completed.sample, Span<double>(predicted_));
-    if (surrogate_->card().increment)
     {
-        std::transform(predicted_.begin(), predicted_.end(), then.begin(), predicted_.begin(),
-            [](double increment, double value) { return value + increment; });
+        const ScopedTimer timer(profiler_, "predict");
+        predicted_.resize(n);
+        surrogate_->predict(completed.sample, Span<double>(predicted_));
+        if (surrogate_->card().increment)
+        {
+            std::transform(predicted_.begin(), predicted_.end(), then.begin(), predicted_.begin(),
+                [](double increment, double value) { return value + increment; });
+        }
     }
+    const ScopedTimer timer(profiler_, "compare");
     double bad = 0;
     for (const double value : predicted_)
     {

@@ -4,6 +4,7 @@
 #include "base/Comm.hpp"
 #include "infer/ErrorMeasure.hpp"
 #include "infer/Surrogate.hpp"
+#include "profile/Profiler.hpp"
 #include "sample/SampleStream.hpp"
 #include "sample/TrainingCase.hpp"
 
@@ -14,12 +15,13 @@ namespace inSitu
 {
 
 //- Predicts each new state from the one a horizon ago. Allocates nothing once the horizon is filled.
+//  Stages of the profiler: gather, predict, compare.
 class Comparison
 {
 public:
 
     Comparison(Surrogate& surrogate, const SampleStream::Layout& layout, const CaseMesh& mesh,
-        std::vector<int> fieldOfColumn);
+        std::vector<int> fieldOfColumn, Profiler& profiler);
 
     //- One execution (collective). The fault of SampleStream::take(), if any: then what waits is
     //  to be dropped by the caller.
@@ -45,6 +47,7 @@ private:
     void compare(const PendingInputs::Completed& completed, const Comm& comm);
 
     Surrogate* surrogate_;
+    Profiler& profiler_;
     SampleStream stream_;
     ErrorMeasure errors_;
     std::vector<double> predicted_;

@@ -17,7 +17,8 @@ Rollout::Rollout
     RowLayout target,
     Horizon horizon,
     const MeshState& mesh,
-    std::vector<int> fieldOfColumn
+    std::vector<int> fieldOfColumn,
+    Profiler& profiler
 )
 :
     surrogate_(&surrogate),
@@ -26,6 +27,7 @@ Rollout::Rollout
     horizon_(horizon),
     mesh_(mesh),
     fieldOfColumn_(std::move(fieldOfColumn)),
+    profiler_(profiler),
     noReference_(std::max(inputLayout_.nColumns, targetLayout_.nColumns), 0.0)
 {
     if (horizon.steps < 1 && !(horizon.seconds > 0))
@@ -68,6 +70,7 @@ void Rollout::setStart(const std::vector<FieldView<Scalar>>& start)
 template<class Scalar>
 void Rollout::feed(const Instant& now, const std::vector<FieldView<Scalar>>& fields)
 {
+    const ScopedTimer timer(profiler_, "gather");
     const Span<const double> none(noReference_.data(), inputLayout_.nColumns);
     input_.resize(static_cast<std::size_t>(mesh_.graph->nNodes())*inputLayout_.nColumns);
     const NonFinite fault =
@@ -128,6 +131,7 @@ void Rollout::setInput()
 
 Span<const double> Rollout::advance(const Instant& now)
 {
+    const ScopedTimer timer(profiler_, "predict");
     sample_.time = inputTime_;
     sample_.mesh = inputMesh_;
     if (surrogate_->precision() == Precision::float64)
@@ -165,6 +169,7 @@ const RolloutErrors& Rollout::compare
     const Comm& comm
 )
 {
+    const ScopedTimer timer(profiler_, "compare");
     getValues(solver, truth_);
     const std::size_t nColumns = fieldOfColumn_.size();
     const std::size_t nFields = static_cast<std::size_t>(fieldOfColumn_.back()) + 1;

@@ -5,6 +5,7 @@
 #include "base/StateTree.hpp"
 #include "buffer/Gather.hpp"
 #include "infer/Surrogate.hpp"
+#include "profile/Profiler.hpp"
 #include "sample/PendingInputs.hpp"
 #include "sample/TrainingCase.hpp"
 
@@ -27,14 +28,14 @@ struct RolloutErrors
 
 //- A network that feeds on itself. The host keeps the fields of the rollout, with their boundary
 //  values, and hands them in; this class steps, and measures. Allocates nothing after the first step
-//  on a mesh.
+//  on a mesh. Stages of the profiler: gather, predict, compare.
 class Rollout
 {
 public:
 
     //- Layouts of the views that come in: input columns, and target columns of the cells
     Rollout(Surrogate& surrogate, RowLayout input, RowLayout target, Horizon horizon,
-        const MeshState& mesh, std::vector<int> fieldOfColumn);
+        const MeshState& mesh, std::vector<int> fieldOfColumn, Profiler& profiler);
 
     //- Start from these fields (collective)
     template<class Scalar>
@@ -101,6 +102,7 @@ private:
     Horizon horizon_;
     MeshState mesh_;
     std::vector<int> fieldOfColumn_;
+    Profiler& profiler_;
 
     std::vector<double> start_;
     std::vector<double> state_;         // of the targets at the input's time, then at the new one

@@ -24,6 +24,7 @@ License
 \*---------------------------------------------------------------------------*/
 
 #include "closureMode.H"
+#include "profile/Profiler.hpp"
 
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
@@ -88,6 +89,7 @@ Foam::functionObjects::closureMode::predict
     const report result = predictor_.close(now, fields, fields_.values());
     if (!predictor_.prediction().empty())
     {
+        const inSitu::ScopedTimer timer(predictor_.profiler(), "scatter");
         fields_.update(predictor_.prediction());
     }
     return result;

@@ -24,6 +24,7 @@ License
 \*---------------------------------------------------------------------------*/
 
 #include "comparisonMode.H"
+#include "profile/Profiler.hpp"
 
 // * * * * * * * * * * * * * * * Member Functions  * * * * * * * * * * * * * //
 
@@ -58,6 +59,7 @@ Foam::functionObjects::comparisonMode::predict
     const report result = predictor_.compare(now, fields);
     if (scatter_ && !predictor_.prediction().empty())
     {
+        const inSitu::ScopedTimer timer(predictor_.profiler(), "scatter");
         scatter_->update(predictor_.prediction());
     }
     return result;

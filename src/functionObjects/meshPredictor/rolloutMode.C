@@ -27,6 +27,7 @@ License
 #include "OSspecific.H"
 #include "base/Comm.hpp"
 #include "runPaths.H"
+#include "profile/Profiler.hpp"
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
@@ -129,7 +130,11 @@ Foam::functionObjects::rolloutMode::predict
     }
     else if (rollout.tick(now))
     {
-        fields_->update(rollout.advance(now));
+        const inSitu::Span<const double> values = rollout.advance(now);
+        {
+            const inSitu::ScopedTimer timer(predictor_.profiler(), "scatter");
+            fields_->update(values);
+        }
         const report result = predictor_.note(now, fields);
         rollout.feed(now, fields_->state());
         return result;

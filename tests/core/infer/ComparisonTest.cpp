@@ -13,6 +13,7 @@ namespace inSitu
 namespace
 {
 
+Profiler profiler;
 const std::vector<double> reference{0.5, -0.25, 1e5};
 
 ModelCard card(bool increment)
@@ -116,7 +117,7 @@ TEST_P(ComparisonTest, PredictsTheStateFromTheOneAHorizonAgo)
 {
     WaveCase host;
     LambdaSurrogate surrogate = linear(GetParam());
-    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1});
+    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1}, profiler);
 
     for (int step = 1; step <= 5; ++step)
     {
@@ -147,7 +148,7 @@ TEST(Comparison, WaitsAnewAfterAGap)
 {
     WaveCase host;
     LambdaSurrogate surrogate = linear(true);
-    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1});
+    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1}, profiler);
     const auto execute = [&](int step)
     {
         comparison.execute(at(step), host.fields(0.1*step), SerialComm());
@@ -169,7 +170,7 @@ TEST(Comparison, GoesOnWithValuesThatWereMapped)
 {
     WaveCase host;
     LambdaSurrogate surrogate = linear(true);
-    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1});
+    Comparison comparison(surrogate, layoutOf(surrogate), host.mesh(), {0, 0, 1}, profiler);
     for (int step = 1; step <= 2; ++step)
     {
         comparison.execute(at(step), host.fields(0.1*step), SerialComm());
@@ -205,7 +206,7 @@ TEST(Comparison, ShowsNothingThatIsNotFinite)
             prediction[7] = ++calls == 2 ? std::nan("") : 1.5;
         });
     // Inputs of times 0.1 and 0.2 complete together, at 0.5; the second one is bad
-    Comparison comparison(surrogate, layoutOf(surrogate, 1, 0.3), host.mesh(), {0, 0, 1});
+    Comparison comparison(surrogate, layoutOf(surrogate, 1, 0.3), host.mesh(), {0, 0, 1}, profiler);
     comparison.execute(at(1), host.fields(0.1), SerialComm());
     comparison.execute(at(2), host.fields(0.2), SerialComm());
     comparison.execute(at(5), host.fields(0.5), SerialComm());
@@ -223,7 +224,7 @@ TEST(Comparison, GoesOnWithAnotherNetwork)
     WaveCase host;
     LambdaSurrogate first = linear(true);
     LambdaSurrogate second = linear(true, 3);
-    Comparison comparison(first, layoutOf(first), host.mesh(), {0, 0, 1});
+    Comparison comparison(first, layoutOf(first), host.mesh(), {0, 0, 1}, profiler);
     comparison.execute(at(1), host.fields(0.1), SerialComm());
     comparison.execute(at(2), host.fields(0.2), SerialComm());
     comparison.replace(second);

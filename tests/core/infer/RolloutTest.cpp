@@ -17,6 +17,7 @@ namespace inSitu
 namespace
 {
 
+Profiler profiler;
 const std::vector<double> reference{0.5, -0.25, 3};
 
 ModelCard card(bool increment)
@@ -124,7 +125,7 @@ Rollout rolloutOf(Surrogate& surrogate, WaveCase& host, Horizon horizon)
     const TrainingCase theCase = host.theCase();
     return Rollout(surrogate, RowLayout::of(theCase.fields, theCase.inputs, true),
         RowLayout::of(theCase.fields, theCase.targets, false), horizon, host.mesh().state,
-        {0, 0, 1});
+        {0, 0, 1}, profiler);
 }
 
 

@@ -72,6 +72,7 @@ struct SteadyCase
     TrainingCase theCase = host.theCase();
     CaseMesh mesh = host.mesh();
     ThreadPool pool{2};
+    Profiler profiler;
     ModelCard card;
     std::unique_ptr<Surrogate> surrogate;
 };
@@ -107,7 +108,7 @@ protected:
 TEST_P(SteadyStateTest, ComparisonAllocatesNothing)
 {
     SteadyCase my(type, precision, 2, true);
-    Comparison comparison(*my.surrogate, my.layout(), my.mesh, {0, 0, 1});
+    Comparison comparison(*my.surrogate, my.layout(), my.mesh, {0, 0, 1}, my.profiler);
     const SerialComm comm;
 
     // The third execution is the first to predict
@@ -124,7 +125,7 @@ TEST_P(SteadyStateTest, RolloutAllocatesNothing)
     SteadyCase my(type, precision, 1, true);
     const SampleStream::Layout layout = my.layout();
     Rollout rollout(*my.surrogate, layout.input, layout.target, layout.horizon, my.mesh.state,
-        {0, 0, 1});
+        {0, 0, 1}, my.profiler);
     const SerialComm comm;
     rollout.begin(my.host.fields(0));
     rollout.feed(at(0), my.host.fields(0));
