@@ -116,7 +116,7 @@ TEST_P(SteadyStateTest, ComparisonAllocatesNothing)
     {
         comparison.execute(at(step), fields, comm);
     }), 0);
-    EXPECT_EQ(comparison.errors().errors().samples, 6);
+    EXPECT_EQ(comparison.errors().nSamples(), 6);
 }
 
 

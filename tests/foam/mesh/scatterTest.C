@@ -186,8 +186,9 @@ TEST(FieldScatter, AStepAllocatesNothing)
     fieldGather gather(theCase.mesh, selection, {});
     fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
     const rolloutFields rollout
-        (theCase.mesh, selection, gather.specs(), gather.targets(), {});
-    closureFields closure(theCase.mesh, gather.specs());
+        (theCase.mesh, selection, gather.specs(), gather.targets(), {}, false);
+    closureFields closure(theCase.mesh);
+    closure.make(gather.specs());
     closure.setLayout(gather.specs(), gather.targets());
 
     const auto step = [&]
