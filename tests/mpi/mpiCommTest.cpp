@@ -219,14 +219,16 @@ public:
         rank_(rank)
     {}
 
+    void OnTestStart(const testing::TestInfo& test) override
+    {
+        test_ = test.name();
+    }
+
     void OnTestPartResult(const testing::TestPartResult& result) override
     {
         if (result.failed())
         {
-            const testing::TestInfo* test =
-                testing::UnitTest::GetInstance()->current_test_info();
-            std::printf("rank %d, %s: %s:%d\n%s\n", rank_, test ? test->name() : "?",
-                result.file_name() ? result.file_name() : "?", result.line_number(),
+            std::printf("rank %d, %s, line %d:\n%s\n", rank_, test_.c_str(), result.line_number(),
                 result.message());
         }
     }
@@ -234,6 +236,7 @@ public:
 private:
 
     int rank_;
+    std::string test_;
 };
 
 }
