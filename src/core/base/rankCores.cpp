@@ -201,8 +201,8 @@ struct Node
           + (used < ranks.size()
               ? " are bound to " + std::to_string(used) + " of its "
               : " are bound to one core each of its ")
-          + std::to_string(allowed.size()) + " cores, " + std::to_string(idle)
-          + " are idle. Remedy: mpirun --bind-to none, or --map-by slot:PE=<cores of a rank>;"
+          + std::to_string(allowed.size()) + " cores, idle: " + std::to_string(idle)
+          + ". Remedy: mpirun --bind-to none, or --map-by slot:PE=<cores of a rank>;"
             " srun --cpus-per-task=<cores of a rank>";
     }
 };

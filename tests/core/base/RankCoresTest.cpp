@@ -103,7 +103,7 @@ TEST(RankCores, WarnsOfRanksOnOneAndTheSameCore)
     EXPECT_THAT(shares.cores, Each(1));
     EXPECT_THAT(shares.warning, AllOf
     (
-        HasSubstr("the 3 ranks on host-a are bound to 1 of its 32 cores, 31 are idle"),
+        HasSubstr("the 3 ranks on host-a are bound to 1 of its 32 cores, idle: 31"),
         HasSubstr("mpirun --bind-to none"),
         HasSubstr("--map-by slot:PE=")
     ));
@@ -115,7 +115,7 @@ TEST(RankCores, WarnsOfOneCoreEachWhileMostAreIdle)
     CoreShares shares = shareCores({place({0, 16}), place({1, 17})});
     EXPECT_THAT(shares.cores, ElementsAre(2, 2));
     EXPECT_THAT(shares.warning,
-        HasSubstr("the 2 ranks on host-a are bound to one core each of its 32 cores, 28 are idle"));
+        HasSubstr("the 2 ranks on host-a are bound to one core each of its 32 cores, idle: 28"));
 
     // On the second node only
     shares = shareCores({place(range(0, 32)), place({3}, "b"), place({4}, "b")});
