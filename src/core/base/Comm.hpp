@@ -58,7 +58,8 @@ public:
     //- The ranks on this node, this one included
     virtual int nodeSize() const = 0;
 
-    //- Replace each entry by its sum, or maximum, over the ranks; the same bits on all
+    //- Replace each entry by its sum, or maximum, over the ranks; the same bits on all. A
+    //  not-a-number of one rank stays one.
     virtual void sum(Span<double> values) const = 0;
     virtual void max(Span<double> values) const = 0;
 
