@@ -25,6 +25,7 @@ License
 
 #include "fieldSelection.H"
 #include "base/Error.hpp"
+#include "fieldMakers.H"
 #include "pendingFields.H"
 #include "volFieldKinds.H"
 #include "wordRe.H"
@@ -97,7 +98,12 @@ wordList matches(const objectRegistry& registry, const wordRe& expression)
 
 
 // Why a name cannot be taken
-std::string complaint(const objectRegistry& registry, const word& name)
+std::string complaint
+(
+    const objectRegistry& registry,
+    const word& name,
+    const std::string& owner
+)
 {
     const auto* object = registry.cfindObject<regIOobject>(name);
 
@@ -109,7 +115,7 @@ std::string complaint(const objectRegistry& registry, const word& name)
         )
       + " on mesh " + registry.name() + "; registered there are "
       + availableFields(registry)
-      + (object ? "" : ". A field of another function object needs that one to stand before");
+      + (object ? "" : ". " + sourceOfField(registry.time(), name, owner));
 }
 
 
@@ -118,7 +124,8 @@ wordList select
     const std::vector<inSitu::ObjectConfig::FieldPattern>& patterns,
     const std::string& key,
     const Node& block,
-    const objectRegistry& registry
+    const objectRegistry& registry,
+    const std::string& owner
 )
 {
     // The value of the key is a list, or one word
@@ -166,7 +173,7 @@ wordList select
         }
         else
         {
-            fail(i, complaint(registry, pattern.text));
+            fail(i, complaint(registry, pattern.text, owner));
         }
     }
 
@@ -192,13 +199,14 @@ Foam::functionObjects::fieldSelection::of
     const std::vector<inSitu::Pattern>& inputs,
     const std::vector<inSitu::Pattern>& targets,
     const inSitu::Node& block,
-    const objectRegistry& registry
+    const objectRegistry& registry,
+    const std::string& owner
 )
 {
     return
     {
-        select(inputs, "inputs", block, registry),
-        select(targets, "targets", block, registry)
+        select(inputs, "inputs", block, registry, owner),
+        select(targets, "targets", block, registry, owner)
     };
 }
 
@@ -208,10 +216,14 @@ Foam::functionObjects::fieldSelection::of
 (
     const inSitu::ObjectConfig& config,
     const inSitu::Node& block,
-    const objectRegistry& registry
+    const objectRegistry& registry,
+    const std::string& owner
 )
 {
-    fieldSelection result(of(config.inputs, config.targets, block, registry));
+    fieldSelection result
+    (
+        of(config.inputs, config.targets, block, registry, owner)
+    );
 
     if (config.horizon == 0)
     {

@@ -98,18 +98,40 @@ bool Foam::functionObjects::meshPredictor::hasModelEarly()
 }
 
 
-void Foam::functionObjects::meshPredictor::begin()
+Foam::functionObjects::fieldSelection
+Foam::functionObjects::meshPredictor::selectFields()
 {
     mode_->makeFields();
 
     const inSitu::ModelCard& card = predictor().card();
-    const fieldSelection selection(fieldSelection::of
+    return fieldSelection::of
     (
         namesOf(card.inputs),
         namesOf(card.targets),
         block_,
-        mesh_
-    ));
+        mesh_,
+        name()
+    );
+}
+
+
+bool Foam::functionObjects::meshPredictor::fieldsAreThere()
+{
+    try
+    {
+        selectFields();
+        return true;
+    }
+    catch (const inSitu::ConfigError&)
+    {
+        return false;
+    }
+}
+
+
+void Foam::functionObjects::meshPredictor::begin()
+{
+    const fieldSelection selection(selectFields());
     mirrorMesh(selection);
 
     inSitu::TrainingCase theCase(describeCase());
@@ -126,13 +148,25 @@ void Foam::functionObjects::meshPredictor::begin()
 void Foam::functionObjects::meshPredictor::beginEarly()
 {
     mode_->restore();
-    if (mode_->isEarly(rhythm_.isOpen()) && hasModelEarly())
+    if (!mode_->isEarly(rhythm_.isOpen()) || !hasModelEarly())
+    {
+        return;
+    }
+    if (fieldsAreThere())
     {
         begin();
         if (mode_->predictsEarly())
         {
             step();
         }
+    }
+    else if (mode_->predictsEarly())
+    {
+        // Of function objects, which come after the first step: the execution asks again
+        Warning
+            << type().c_str() << ' ' << name() << ": not all fields of the model are there"
+            << " before the first step: until the first execution its result is 0"
+            << nl << endl;
     }
 }
 

@@ -60,7 +60,7 @@ inSitu::TrainingCase Foam::functionObjects::meshTrainer::mirrorCase()
 {
     const inSitu::ObjectConfig& config = trainer().config();
 
-    mirrorMesh(fieldSelection::of(config, block_, mesh_));
+    mirrorMesh(fieldSelection::of(config, block_, mesh_, name()));
     if (config.writePrediction)
     {
         scatter_ = std::make_unique<fieldScatter>
@@ -117,7 +117,7 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
     }
     try
     {
-        fieldSelection::of(trainer().config(), block_, mesh_);
+        fieldSelection::of(trainer().config(), block_, mesh_, name());
         return true;
     }
     catch (const inSitu::Error&)

@@ -97,7 +97,10 @@ inSitu::ObjectConfig wants
 
 fieldSelection select(const inSitu::ObjectConfig& config, const fvMesh& mesh)
 {
-    return fieldSelection::of(config, inSitu::Node::block("system/controlDict", 40), mesh);
+    return fieldSelection::of
+    (
+        config, inSitu::Node::block("system/controlDict", 40), mesh, "surrogate"
+    );
 }
 
 
@@ -199,7 +202,8 @@ TEST(FieldSelection, FaultsCarryTheLineOfTheirItem)
     {
         fieldSelection::of
         (
-            wants({{"U", false}, {"Q", false}}, {{"p", false}}), block, theCase.mesh
+            wants({{"U", false}, {"Q", false}}, {{"p", false}}), block, theCase.mesh,
+            "surrogate"
         );
         FAIL() << "no error";
     }
