@@ -24,6 +24,7 @@ public:
         bool boundaryRows = true;           //!< a row per boundary face
         bool halo = true;                   //!< cells of other ranks send through cut faces
         std::string cellZone;               //!< empty: all cells
+        std::vector<std::string> features;  //!< of meshFeatures()
         bool mapsWaiting = true;            //!< values that wait are to be mapped with the cells
     };
 

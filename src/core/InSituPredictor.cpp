@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "config/featureWords.hpp"
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
 
@@ -53,7 +54,7 @@ std::int64_t InSituPredictor::selfCheckInterval() const
 InSituEngine::MeshOptions InSituPredictor::meshOptions() const
 {
     return {card().boundaryNodes, config().graph.halo == "exchange", "",
-        config().onTopologyChange == "map"};
+        chosen(card().staticColumns, meshFeatures()), config().onTopologyChange == "map"};
 }
 
 

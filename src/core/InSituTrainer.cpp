@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
 
 namespace inSitu
@@ -80,7 +81,7 @@ std::int64_t InSituTrainer::selfCheckInterval() const
 InSituEngine::MeshOptions InSituTrainer::meshOptions() const
 {
     return {config().graph.boundaryNodes, config().graph.halo == "exchange", config().cellZone,
-        config().onTopologyChange == "map"};
+        chosen(config().features, meshFeatures()), config().onTopologyChange == "map"};
 }
 
 
@@ -220,13 +221,14 @@ std::string InSituTrainer::Impl::ranksText(const GraphSize& size) const
 std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
 {
     const ReplayBuffer::Limits& limits = loop->bufferLimits();
+    const std::vector<std::string>& features = loop->stream().layout().features;
 
     std::string text = mesh.text
         + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
         + "\n    graph: " + std::to_string(size.nodes) + " nodes, "
         + std::to_string(size.edges) + " edges" + ranksText(size)
         + "\n    inputs: " + join(columnNames(theCase.fields, theCase.inputs)) + ' '
-        + join(settings.object.features) + (settings.object.features.empty() ? "" : " ")
+        + join(features) + (features.empty() ? "" : " ")
         + join(theCase.staticColumns)
         + "\n    targets: " + join(columnNames(theCase.fields, theCase.targets)) + " ("
         + settings.object.target + ", horizon " + (settings.object.horizonTime

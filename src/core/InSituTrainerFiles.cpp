@@ -211,13 +211,14 @@ void InSituTrainer::Impl::writeModel()
 
     const SurrogateScales now = scales();
     ArtifactContent content;
-    content.nInputColumns = static_cast<int>(now.input.shift.size());
-    content.input = now.input;
+    content.nInputColumns = static_cast<int>(now.input.nodes.shift.size());
+    content.input = now.input.nodes;
     content.target = now.target;
     content.inputReference = now.inputReference;
-    content.inputReference.resize(now.input.shift.size(), 0.0);
+    content.inputReference.resize(now.input.nodes.shift.size(), 0.0);
     content.targetReference = now.targetReference;
-    content.edgeScales = edgeScales(*mesh.state.geometry, now.edgeLength);
+    content.staticScales = staticScales(theCase.staticColumns, now.input.mesh);
+    content.edgeScales = edgeScales(*mesh.state.geometry, now.input.mesh.edgeLength);
     content.card = card().json();
 
     writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
@@ -243,11 +244,10 @@ ModelCard InSituTrainer::Impl::card() const
 SurrogateScales InSituTrainer::Impl::scales() const
 {
     SurrogateScales scales;
-    scales.input = loop->normaliser().input();
+    scales.input = loop->normaliser().inputScales();
     scales.target = loop->normaliser().target();
     scales.inputReference = loop->stream().inputReference();
     scales.targetReference = loop->stream().targetReference();
-    scales.edgeLength = loop->normaliser().edgeLength();
     return scales;
 }
 

@@ -144,6 +144,7 @@ void allGuards(benchmark::State& state)
         true,
         true,
         "",
+        {},
         [](const labelList&) { return std::vector<std::vector<bool>>{{false}, {true}}; },
         [](const std::string&, const std::string&, double) {}
     );

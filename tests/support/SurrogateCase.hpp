@@ -27,13 +27,14 @@ struct SurrogateCase
         content.target = scales.target();
         content.inputReference = {12, -7, 1e3};
         content.targetReference = {5, 1e3};
+        content.staticScales = staticScales(data.staticColumns, data.meshScales());
         content.edgeScales = edgeScales(*data.mesh.geometry,
             meanEdgeLength(*data.mesh.graph, *data.mesh.geometry));
 
         card.inputs = {field("U", {"Ux", "Uy"}), field("p", {"p"})};
         card.targets = {field("nut", {"nut"}), field("T", {"T"})};
         card.increment = false;
-        card.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
+        card.staticColumns = data.staticColumns;
         card.edgeColumns = {"dx", "dy", "length"};
         card.precision = precision == Precision::float64 ? "float64" : "float32";
         card.configuration = R"({"training":{"model":{"type":"meshGraphNet","processorSize":2,)"

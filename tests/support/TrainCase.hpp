@@ -22,7 +22,15 @@ struct TrainCase
     explicit TrainCase(int nx = 6, int ny = 5)
     :
         mesh(WaveCase(nx, ny).mesh().state)
-    {}
+    {
+        auto features = std::make_shared<std::vector<float>>(*mesh.staticFeatures);
+        for (std::size_t row = 0; row < features->size()/5; ++row)
+        {
+            (*features)[5*row + 3] = 0.03125f*static_cast<float>(row % 7);
+            (*features)[5*row + 4] = 0.0078125f*static_cast<float>(3 + row % 5);
+        }
+        mesh.staticFeatures = features;
+    }
 
     std::int64_t nCells() const { return mesh.graph->nCells(); }
     std::int64_t nNodes() const { return mesh.graph->nNodes(); }
@@ -69,7 +77,7 @@ struct TrainCase
         bool increment = true) const
     {
         Normaliser result({nInputs, nTargets, 0, increment, {0, 1}, {0, 0, 1}}, 100, {});
-        result.setEdgeLength(meanEdgeLength(*mesh.graph, *mesh.geometry));
+        result.setMeshScales(meshScales());
         for (int k = 0; k < count; ++k)
         {
             const Sample added = sample(k);
@@ -88,15 +96,23 @@ struct TrainCase
         return result;
     }
 
+    MeshScales meshScales() const
+    {
+        return {meanEdgeLength(*mesh.graph, *mesh.geometry), 0.03125};
+    }
+
     TrainerLayout layout() const
     {
         TrainerLayout layout;
         layout.shape = {nInputs + 5, mesh.geometry->nEdgeFeatures(), nTargets};
         layout.nInputColumns = nInputs;
+        layout.staticColumns = staticColumns;
         return layout;
     }
 
     MeshState mesh;
+    const std::vector<std::string> staticColumns
+        {"isCell", "isWall", "isPatch", "wallDistance", "cellVolume"};
 };
 
 

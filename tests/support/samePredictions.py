@@ -77,7 +77,7 @@ class MeshGraphNet(torch.nn.Module):
     def forward(self, nodes, static, edge_index, edges):
         s = self.scales
         x = (nodes - s["inputReference"] - s["inputShift"])/s["inputScale"]
-        y = self.network(torch.cat([x.float(), static], 1), edge_index,
+        y = self.network(torch.cat([x.float(), (static/s["staticScales"]).float()], 1), edge_index,
                          (edges/s["edgeScales"]).float())
         return y.double()*s["targetScale"] + s["targetShift"] + s["targetReference"]
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/ObjectConfig.hpp"
 
+#include "base/Text.hpp"
+#include "config/featureWords.hpp"
+
 #include <algorithm>
 
 namespace inSitu
@@ -110,17 +113,24 @@ void ObjectConfig::describe(Schema& schema)
     });
     schema.key("features", features,
         "inputs besides the fields. deltaT: seconds from the input to its target (horizon 0: the "
-        "solver's step)");
+        "solver's step); wallDistance: to the nearest wall; cellVolume: of the row's cell");
     schema.check([this]() -> std::string
     {
+        std::vector<std::string> seen;
         for (const std::string& word : features)
         {
-            if (word != "deltaT")
+            if (!contains(sampleFeatures(), word) && !contains(meshFeatures(), word))
             {
-                return "features: '" + word + "' is not known; one of: deltaT";
+                return "features: '" + word + "' is not known; one of: " + join(sampleFeatures())
+                    + ' ' + join(meshFeatures());
             }
+            if (contains(seen, word))
+            {
+                return "features has '" + word + "' twice; write it once";
+            }
+            seen.push_back(word);
         }
-        return features.size() > 1 ? "features has 'deltaT' twice; write it once" : "";
+        return {};
     });
 
     schema.block("graph", "which rows and edges the graph has",

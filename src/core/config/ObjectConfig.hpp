@@ -49,7 +49,7 @@ struct ObjectConfig
     std::string target = "increment";   //!< increment | value
     std::int64_t horizon = 1;           //!< executions ahead
     std::optional<double> horizonTime;  //!< s ahead, instead
-    std::vector<std::string> features;  //!< input columns that are no fields: deltaT
+    std::vector<std::string> features;  //!< input columns that are no fields: featureWords.hpp
     GraphConfig graph;
     BufferConfig buffer;
     NormaliserConfig normaliser;

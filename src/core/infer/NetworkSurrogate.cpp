@@ -16,7 +16,7 @@ BatchAssembler::Layout layoutOf(const ModelCard& card, const Model& network)
     BatchAssembler::Layout layout;
     layout.nFeatures = static_cast<int>(card.features.size());
     layout.nInputColumns = card.nInputColumns() - layout.nFeatures;
-    layout.nStaticColumns = static_cast<int>(card.staticColumns.size());
+    layout.staticColumns = card.staticColumns;
     layout.nTargetColumns = card.nTargetColumns();
     layout.precision = network.parameters().front().scalar_type() == at::kDouble
       ? Precision::float64 : Precision::float32;
@@ -34,8 +34,8 @@ void requireFits(const SurrogateScales& scales, const BatchAssembler::Layout& la
                 + what + ", its card " + std::to_string(size) + " columns");
         }
     };
-    require(scales.input.shift, layout.nInputColumns + layout.nFeatures, "input shift");
-    require(scales.input.scale, layout.nInputColumns + layout.nFeatures, "input scale");
+    require(scales.input.nodes.shift, layout.nInputColumns + layout.nFeatures, "input shift");
+    require(scales.input.nodes.scale, layout.nInputColumns + layout.nFeatures, "input scale");
     require(scales.inputReference, layout.nInputColumns, "input reference");
     require(scales.target.shift, layout.nTargetColumns, "target shift");
     require(scales.target.scale, layout.nTargetColumns, "target scale");
@@ -67,7 +67,7 @@ NetworkSurrogate::NetworkSurrogate
 
 void NetworkSurrogate::predict(const Sample& sample, Span<double> prediction)
 {
-    const GraphBatch batch = assembler_.inputs(sample, scales_.input, scales_.edgeLength);
+    const GraphBatch batch = assembler_.inputs(sample, scales_.input);
     predictPhysical(*network_, batch, scales_.target, pool_, prediction);
 
     const std::size_t nColumns = scales_.targetReference.size();

@@ -128,23 +128,26 @@ SurrogateScales scalesOf(const torch::jit::Module& module, const ModelCard& card
     const std::string& path)
 {
     SurrogateScales scales;
-    scales.input = {rowOf(module, "input_shift", path), rowOf(module, "input_scale", path)};
+    scales.input.nodes = {rowOf(module, "input_shift", path), rowOf(module, "input_scale", path)};
     scales.target = {rowOf(module, "target_shift", path), rowOf(module, "target_scale", path)};
     scales.inputReference = rowOf(module, "input_reference", path);
     scales.targetReference = rowOf(module, "target_reference", path);
 
     // Lengths, and perhaps a weight behind them that is not divided
     const std::vector<double> edgeScale = rowOf(module, "edge_scale", path);
+    const std::vector<double> staticScale = rowOf(module, "static_scale", path);
     const auto nInputs = static_cast<std::size_t>(card.nInputColumns());
     if (edgeScale.empty() || edgeScale.size() != card.edgeColumns.size()
-     || scales.inputReference.size() != nInputs)
+     || scales.inputReference.size() != nInputs || staticScale.size() != card.staticColumns.size())
     {
         throw Error("model \"" + path + "\" has scales of "
-            + std::to_string(scales.inputReference.size()) + " input and "
+            + std::to_string(scales.inputReference.size()) + " input, "
+            + std::to_string(staticScale.size()) + " static and "
             + std::to_string(edgeScale.size()) + " edge columns, its card has "
-            + std::to_string(nInputs) + " and " + std::to_string(card.edgeColumns.size()));
+            + std::to_string(nInputs) + ", " + std::to_string(card.staticColumns.size())
+            + " and " + std::to_string(card.edgeColumns.size()));
     }
-    scales.edgeLength = edgeScale[0];
+    scales.input.mesh = meshScalesOf(card, staticScale, edgeScale);
     scales.inputReference.resize(nInputs - card.features.size());
     return scales;
 }
@@ -250,6 +253,22 @@ Surrogate::Surrogate(ModelCard card, std::vector<double> inputReference, Precisi
     inputReference_(std::move(inputReference)),
     precision_(precision)
 {}
+
+
+MeshScales meshScalesOf(const ModelCard& card, const std::vector<double>& staticScales,
+    const std::vector<double>& edgeScales)
+{
+    MeshScales scales;
+    scales.edgeLength = edgeScales.front();
+    for (std::size_t c = 0; c < card.staticColumns.size(); ++c)
+    {
+        if (card.staticColumns[c] == "cellVolume")
+        {
+            scales.cellVolume = staticScales[c];
+        }
+    }
+    return scales;
+}
 
 
 std::unique_ptr<Surrogate> loadSurrogate

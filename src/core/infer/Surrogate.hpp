@@ -65,13 +65,16 @@ private:
 //- Scales and references of a network, as its training left them
 struct SurrogateScales
 {
-    Scaling input;                          //!< features included
+    InputScales input;
     Scaling target;
     std::vector<double> inputReference;     //!< without features
     std::vector<double> targetReference;    //!< zeros for increments
-    double edgeLength = 1;
 };
 
+
+//- What the divisors of a network's columns say of the mesh that it was trained on
+MeshScales meshScalesOf(const ModelCard& card, const std::vector<double>& staticScales,
+    const std::vector<double>& edgeScales);
 
 //- From a network of our own. pool outlives it; count is told of each build of a static part.
 std::unique_ptr<Surrogate> makeSurrogate(ModelCard card, std::unique_ptr<Model> network,

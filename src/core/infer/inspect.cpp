@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "base/Text.hpp"
 #include "config/JsonReader.hpp"
+#include "config/featureWords.hpp"
 #include "infer/PackageSurrogate.hpp"
 #include "infer/Surrogate.hpp"
 #include "infer/cardBeside.hpp"
@@ -107,7 +108,7 @@ private:
         };
         addScales("input", row("input_reference"), row("input_shift"), row("input_scale"));
         addScales("target", row("target_reference"), row("target_shift"), row("target_scale"));
-        result_.facts.emplace_back("length of edges, m", numberText(row("edge_scale").at(0)));
+        addMesh(row("static_scale"), row("edge_scale"));
         checkCard();
     }
 
@@ -134,6 +135,7 @@ private:
         result_.card = ModelCard::parse(own->card, file_.path + ", card.json");
         addScales("input", own->inputReference, own->input.shift, own->input.scale);
         addScales("target", own->targetReference, own->target.shift, own->target.scale);
+        addMesh(own->staticScales, own->edgeScales);
         checkCard();
     }
 
@@ -210,6 +212,23 @@ private:
         for (std::size_t i = 0; i < scale.size(); ++i)
         {
             result_.scales.push_back({side, columns[i], reference[i] + shift[i], scale[i]});
+        }
+    }
+
+    void addMesh(const std::vector<double>& staticScales, const std::vector<double>& edgeScales)
+    {
+        const ModelCard& card = *result_.card;
+        if (edgeScales.empty() || staticScales.size() != card.staticColumns.size())
+        {
+            throw Error("there are " + std::to_string(edgeScales.size()) + " scales of edges and "
+                + std::to_string(staticScales.size()) + " of static columns, the card has "
+                + std::to_string(card.staticColumns.size()) + " of these");
+        }
+        const MeshScales scales = meshScalesOf(card, staticScales, edgeScales);
+        result_.facts.emplace_back("length of edges, m", numberText(scales.edgeLength));
+        if (contains(card.staticColumns, "cellVolume"))
+        {
+            result_.facts.emplace_back("volume of cells, m3", numberText(scales.cellVolume));
         }
     }
 

@@ -3,9 +3,8 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
-#include "sample/SampleStream.hpp"
+#include "config/featureWords.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace inSitu
@@ -75,12 +74,6 @@ void compareFields(Differences& differences, const std::string& kind,
 }
 
 
-bool contains(const std::vector<std::string>& words, const std::string& word)
-{
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-
 //- A network of ours takes all
 bool uses(const ModelCard& card, const std::string& argument)
 {
@@ -97,10 +90,10 @@ void requireCase(const ModelCard& card, const TrainingCase& theCase, const CaseM
     compareFields(differences, "target", card.targets, theCase, theCase.targets);
     for (const std::string& feature : card.features)
     {
-        if (!contains(SampleStream::featureNames(), feature))
+        if (!contains(sampleFeatures(), feature))
         {
             differences.add("feature " + feature + ": known here are "
-                + join(SampleStream::featureNames()));
+                + join(sampleFeatures()));
         }
     }
     if (uses(card, "static") && !card.staticColumns.empty())

@@ -20,17 +20,19 @@ std::vector<double> orElse(const std::vector<double>& values, int size, double v
 SurrogateScales scalesOf(const ArtifactContent& content, const ModelCard& card,
     const std::string& path)
 {
-    if (content.inputReference.size() < card.features.size() || content.edgeScales.empty())
+    if (content.inputReference.size() < card.features.size()
+     || content.edgeScales.size() != card.edgeColumns.size() || content.edgeScales.empty()
+     || content.staticScales.size() != card.staticColumns.size())
     {
         throw Error("model \"" + path + "\": its scales do not fit its card");
     }
     SurrogateScales scales;
-    scales.input = content.input;
+    scales.input.nodes = content.input;
     scales.target = content.target;
     scales.inputReference = content.inputReference;
     scales.inputReference.resize(content.inputReference.size() - card.features.size());
     scales.targetReference = content.targetReference;
-    scales.edgeLength = content.edgeScales.front();
+    scales.input.mesh = meshScalesOf(card, content.staticScales, content.edgeScales);
     return scales;
 }
 
@@ -42,18 +44,19 @@ SurrogateScales scalesOf(const ModelCard& card)
     const int nTargets = card.nTargetColumns();
 
     SurrogateScales scales;
-    scales.input.shift = orElse(card.inputShift, nInputs, 0);
-    scales.input.scale = orElse(card.inputScale, nInputs, 1);
+    Scaling& nodes = scales.input.nodes;
+    nodes.shift = orElse(card.inputShift, nInputs, 0);
+    nodes.scale = orElse(card.inputScale, nInputs, 1);
     const auto nFields = static_cast<std::size_t>(nInputs) - card.features.size();
     for (std::size_t column = 0; column < nFields; ++column)
     {
-        scales.inputReference.push_back(scales.input.shift[column]);
-        scales.input.shift[column] = 0;
+        scales.inputReference.push_back(nodes.shift[column]);
+        nodes.shift[column] = 0;
     }
     scales.target.shift = orElse(card.targetShift, nTargets, 0);
     scales.target.scale = orElse(card.targetScale, nTargets, 1);
     scales.targetReference.assign(static_cast<std::size_t>(nTargets), 0.0);
-    scales.edgeLength = card.edgeLength.value_or(1);
+    scales.input.mesh = {card.edgeLength.value_or(1), card.cellVolume.value_or(1)};
     return scales;
 }
 

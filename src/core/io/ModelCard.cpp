@@ -285,6 +285,16 @@ void requireScales(const Reader& reader, const std::string& name,
 }
 
 
+void requireMeasure(const Reader& reader, const std::string& name,
+    const std::optional<double>& value)
+{
+    if (value && !(*value > 0 && std::isfinite(*value)))
+    {
+        reader.fail("has an entry " + name + " that is not above 0");
+    }
+}
+
+
 void requireRange(const Reader& reader, const ModelCard& card)
 {
     const std::size_t size = card.targetMinimum.size();
@@ -335,7 +345,7 @@ void requireWords(const Reader& reader, const std::string& what,
 bool ModelCard::hasScales() const
 {
     return !inputShift.empty() || !inputScale.empty() || !targetShift.empty()
-        || !targetScale.empty() || edgeLength;
+        || !targetScale.empty() || edgeLength || cellVolume;
 }
 
 
@@ -395,6 +405,10 @@ std::string ModelCard::json() const
     {
         object.add("edgeLength", *edgeLength);
     }
+    if (cellVolume)
+    {
+        object.add("cellVolume", *cellVolume);
+    }
     return object.addRaw("configuration", configuration).text();
 }
 
@@ -445,6 +459,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     reader.read("targetShift", card.targetShift);
     reader.read("targetScale", card.targetScale);
     reader.read("edgeLength", card.edgeLength);
+    reader.read("cellVolume", card.cellVolume);
     if (const Node* configuration = reader.find("configuration"))
     {
         card.configuration = configuration->json();
@@ -470,10 +485,8 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     requireScales(reader, "inputScale", card.inputScale, nInputs, true);
     requireScales(reader, "targetShift", card.targetShift, nTargets, false);
     requireScales(reader, "targetScale", card.targetScale, nTargets, true);
-    if (card.edgeLength && !(*card.edgeLength > 0 && std::isfinite(*card.edgeLength)))
-    {
-        reader.fail("has an edgeLength that is not above 0");
-    }
+    requireMeasure(reader, "edgeLength", card.edgeLength);
+    requireMeasure(reader, "cellVolume", card.cellVolume);
     return card;
 }
 

@@ -53,7 +53,8 @@ struct ModelCard
     std::vector<double> inputScale;
     std::vector<double> targetShift;
     std::vector<double> targetScale;
-    std::optional<double> edgeLength;       //!< m, that edges are divided by
+    std::optional<double> edgeLength;       //!< m, that edges and wallDistance are divided by
+    std::optional<double> cellVolume;       //!< m3, that cellVolume is divided by
 
     bool hasScales() const;
 

@@ -21,7 +21,8 @@ namespace
 const char* const forwardSource = R"(
 def forward(self, nodes: Tensor, static: Tensor, edge_index: Tensor, edges: Tensor) -> Tensor:
     x = (nodes.to(self.input_scale) - self.input_reference - self.input_shift)/self.input_scale
-    x = torch.cat([x.to(self.working), static.to(self.working)], 1)
+    s = (static.to(self.static_scale)/self.static_scale).to(self.working)
+    x = torch.cat([x.to(self.working), s], 1)
     e = (edges.to(self.edge_scale)/self.edge_scale).to(self.working)
     y = self.network_output(x, edge_index, e).to(self.target_scale)
     y = y*self.target_scale + self.target_shift + self.target_reference
@@ -105,6 +106,7 @@ void writeArtifact(const std::string& path, const Model& model, const ArtifactCo
     root.register_buffer("target_reference", row(content.targetReference));
     root.register_buffer("target_shift", row(content.target.shift));
     root.register_buffer("target_scale", row(content.target.scale));
+    root.register_buffer("static_scale", row(content.staticScales));
     root.register_buffer("edge_scale", row(content.edgeScales));
     root.register_buffer("working", at::zeros({1}, precisionOf(model)));
 

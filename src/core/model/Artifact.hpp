@@ -19,6 +19,7 @@ struct ArtifactContent
     Scaling target;
     std::vector<double> inputReference;
     std::vector<double> targetReference;    //!< zeros for increments
+    std::vector<double> staticScales;   //!< see staticScales()
     std::vector<double> edgeScales;     //!< see edgeScales()
     std::string card;               //!< JSON: fields, dimensions, horizon, record, versions
 };
@@ -26,7 +27,7 @@ struct ArtifactContent
 //- Write a TorchScript file that stock PyTorch loads:
 //      forward(nodes [N, nInputColumns], static [N, S], edge_index [2, E] int64,
 //              edges [E, F]) -> [N, nOutputs]
-//  nodes are raw field values, static and edges as in graph.h5 (edges undivided), the result
+//  nodes are raw field values, static and edges as in graph.h5 (undivided), the result
 //  is in physical units (increments or values) and of the type of nodes; rows beyond the
 //  cells have no meaning. Differences and scales are computed in double: give nodes in double
 //  if a field has a large constant part. The card is the extra file "card.json". A user's

@@ -215,6 +215,7 @@ void visitScales(Content& content, const Visit& visit)
     visit("targetReference", content.targetReference);
     visit("targetShift", content.target.shift);
     visit("targetScale", content.target.scale);
+    visit("staticScales", content.staticScales);
     visit("edgeScales", content.edgeScales);
 }
 

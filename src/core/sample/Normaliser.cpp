@@ -195,6 +195,19 @@ void RunningMoments::load(const StateTree& state)
 }
 
 
+std::vector<double> staticScales(const std::vector<std::string>& columns, const MeshScales& scales)
+{
+    std::vector<double> result;
+    for (const std::string& column : columns)
+    {
+        result.push_back(column == "wallDistance" ? scales.edgeLength
+          : column == "cellVolume" ? scales.cellVolume
+          : 1);
+    }
+    return result;
+}
+
+
 Normaliser::Normaliser(Layout layout, double memory, std::optional<std::int64_t> freezeAfter)
 :
     layout_(std::move(layout)),
@@ -301,7 +314,8 @@ StateTree Normaliser::save() const
     state.putTree("target", target_.save());
     state.putTree("value", value_.save());
     state.putTree("feature", feature_.save());
-    state.putDouble("edgeLength", edgeLength_);
+    state.putDouble("edgeLength", mesh_.edgeLength);
+    state.putDouble("cellVolume", mesh_.cellVolume);
     return state;
 }
 
@@ -315,7 +329,8 @@ void Normaliser::load(const StateTree& state)
     loaded.target_.load(state.subTree("target"));
     loaded.value_.load(state.subTree("value"));
     loaded.feature_.load(state.subTree("feature"));
-    loaded.edgeLength_ = state.getDouble("edgeLength");
+    loaded.mesh_.edgeLength = state.getDouble("edgeLength");
+    loaded.mesh_.cellVolume = state.getDouble("cellVolume");
     *this = std::move(loaded);
 }
 

@@ -6,6 +6,7 @@
 #include "base/StateTree.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace inSitu
@@ -58,6 +59,29 @@ struct Scaling
 };
 
 
+//- Constants of a run that divide what is known of the mesh: mean edge and mean cell of its first
+//  graph, over all ranks
+struct MeshScales
+{
+    double edgeLength = 1;      //!< m
+    double cellVolume = 1;      //!< m3
+};
+
+
+//- What divides each static column, by its name: wallDistance the length, cellVolume the volume,
+//  all others 1
+std::vector<double> staticScales(const std::vector<std::string>& columns,
+    const MeshScales& scales);
+
+
+//- All that is between the values of a mesh and its fields and what a network is given
+struct InputScales
+{
+    Scaling nodes;              //!< of the input columns and the features
+    MeshScales mesh;
+};
+
+
 //- Running scales of inputs and targets (design 6). A sample counts once, whatever its
 //  number of cells: sample n has the share 1/min(n, memory) when it arrives, so that the
 //  first samples have their exact joint statistics. Inputs, and targets that are values, are
@@ -105,10 +129,12 @@ public:
     Scaling input() const;
     Scaling target() const;
 
-    //- Edge features are divided by this length (m), a constant of the run: the mean edge of
-    //  its first graph, global. 1 until it is set.
-    void setEdgeLength(double length) { edgeLength_ = length; }
-    double edgeLength() const { return edgeLength_; }
+    //- 1 until they are set
+    void setMeshScales(const MeshScales& scales) { mesh_ = scales; }
+    const MeshScales& meshScales() const { return mesh_; }
+
+    //- input() and what belongs to it
+    InputScales inputScales() const { return {input(), mesh_}; }
 
     //- Samples that the scales were made of
     std::int64_t nSamples() const { return nSamples_; }
@@ -127,7 +153,7 @@ private:
     RunningMoments value_;
     RunningMoments feature_;
     std::vector<double> inputReference_;
-    double edgeLength_ = 1;
+    MeshScales mesh_;
 };
 
 }

@@ -26,13 +26,6 @@ Span<T> spanOf(const SlotPool::Handle& slot, std::int64_t nRows, int nColumns)
 }
 
 
-const std::vector<std::string>& SampleStream::featureNames()
-{
-    static const std::vector<std::string> names{"deltaT"};
-    return names;
-}
-
-
 SampleStream::SampleStream(Layout layout, const MeshState& mesh)
 :
     layout_(std::move(layout)),

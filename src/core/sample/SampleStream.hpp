@@ -26,15 +26,11 @@ public:
     {
         RowLayout input;        //!< cells, and boundary rows if the graph has them
         RowLayout target;       //!< cells only
-        std::vector<std::string> features;  //!< some of featureNames()
+        std::vector<std::string> features;  //!< some of sampleFeatures()
         Horizon horizon;
         bool increment = true;
         Precision precision = Precision::float32;
     };
-
-    //- What can stand in Layout::features. "deltaT": s from the input to its target; with a
-    //  horizon of no steps the solver's step.
-    static const std::vector<std::string>& featureNames();
 
     SampleStream(Layout layout, const MeshState& mesh);
 

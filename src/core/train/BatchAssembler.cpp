@@ -72,13 +72,19 @@ BatchAssembler::BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild
 
 std::int64_t BatchAssembler::width() const
 {
-    return layout_.nInputColumns + layout_.nFeatures + layout_.nStaticColumns;
+    return layout_.nInputColumns + layout_.nFeatures + nStaticColumns();
 }
 
 
-GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const Scaling& scaling,
-    double edgeLength)
+std::int64_t BatchAssembler::nStaticColumns() const
 {
+    return static_cast<std::int64_t>(layout_.staticColumns.size());
+}
+
+
+GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales& scales)
+{
+    const Scaling& scaling = scales.nodes;
     const MeshState& mesh = samples[0].mesh;
     for (const Sample& sample : samples)
     {
@@ -96,7 +102,7 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const Scaling& sca
     const auto batchSize = static_cast<std::int64_t>(samples.size());
     const std::int64_t nNodes = mesh.graph->nNodes();
 
-    const NodeKey nodeKey{mesh.rows(), mesh.staticFeatures, batchSize};
+    const NodeKey nodeKey{mesh.rows(), mesh.staticFeatures, scales.mesh, batchSize};
     const at::Tensor& nodes =
         (batchSize == 1 ? single_ : several_).get(nodeKey, [&] { return makeNodes(nodeKey); });
     AT_DISPATCH_FLOATING_TYPES(nodes.scalar_type(), "normaliseInputs", [&]
@@ -120,7 +126,7 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const Scaling& sca
         }
     });
 
-    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, edgeLength};
+    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, scales.mesh.edgeLength};
     return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};
 }
 
@@ -163,7 +169,7 @@ at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
 at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
 {
     const std::int64_t nNodes = key.rows->nNodes();
-    const std::int64_t nStatic = layout_.nStaticColumns;
+    const std::int64_t nStatic = nStaticColumns();
     const std::size_t given = key.staticFeatures ? key.staticFeatures->size() : 0;
     if (given != static_cast<std::size_t>(nNodes*nStatic))
     {
@@ -175,8 +181,11 @@ at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
     at::Tensor nodes = at::zeros({key.batchSize, nNodes, width()}, scalarType(layout_.precision));
     if (nStatic > 0)
     {
-        nodes.narrow(2, width() - nStatic, nStatic).copy_(at::from_blob(
-            const_cast<float*>(key.staticFeatures->data()), {nNodes, nStatic}, at::kFloat));
+        const at::Tensor raw = at::from_blob(const_cast<float*>(key.staticFeatures->data()),
+            {nNodes, nStatic}, at::kFloat);
+        const at::Tensor scales =
+            at::tensor(staticScales(layout_.staticColumns, key.scales), at::kDouble);
+        nodes.narrow(2, width() - nStatic, nStatic).copy_(raw/scales);
     }
     return nodes;
 }
@@ -193,9 +202,9 @@ std::string BatchAssembler::firstStaleEntry() const
     {
         if (text.empty() && buffer->key())
         {
-            const std::int64_t first = width() - layout_.nStaticColumns;
+            const std::int64_t first = width() - nStaticColumns();
             const auto fixed = [&](const at::Tensor& nodes)
-                { return nodes.narrow(2, first, layout_.nStaticColumns); };
+                { return nodes.narrow(2, first, nStaticColumns()); };
             text = difference(buffer->name(), fixed(*buffer->value()),
                 fixed(makeNodes(*buffer->key())));
         }

@@ -25,22 +25,22 @@ public:
     {
         int nInputColumns = 0;      //!< gathered ones
         int nFeatures = 0;          //!< per-sample columns behind them
-        int nStaticColumns = 0;     //!< behind those
+        std::vector<std::string> staticColumns = {};    //!< behind those
         int nTargetColumns = 0;
         Precision precision = Precision::float32;
     };
 
     BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count);
 
-    //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns]; edge features
-    //  are divided by edgeLength. Throws Error if the samples do not share one
+    //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns/scale]; edge
+    //  features are divided by the edge length. Throws Error if the samples do not share one
     //  mesh state, or their columns are not those of the trainer.
-    GraphBatch inputs(Span<const Sample> samples, const Scaling& scaling, double edgeLength);
+    GraphBatch inputs(Span<const Sample> samples, const InputScales& scales);
 
     //- Of one sample; allocates nothing while that is on the same mesh
-    GraphBatch inputs(const Sample& sample, const Scaling& scaling, double edgeLength)
+    GraphBatch inputs(const Sample& sample, const InputScales& scales)
     {
-        return inputs(Span<const Sample>(&sample, 1), scaling, edgeLength);
+        return inputs(Span<const Sample>(&sample, 1), scales);
     }
 
     //- [B, nCells, nTargetColumns] (target − shift)/scale
@@ -75,12 +75,14 @@ private:
     {
         std::shared_ptr<const MeshGraph> rows;
         std::shared_ptr<const std::vector<float>> staticFeatures;
+        MeshScales scales;
         std::int64_t batchSize;
 
         bool operator==(const NodeKey& other) const
         {
             return rows == other.rows && staticFeatures == other.staticFeatures
-                && batchSize == other.batchSize;
+                && scales.edgeLength == other.scales.edgeLength
+                && scales.cellVolume == other.scales.cellVolume && batchSize == other.batchSize;
         }
 
         std::string changeFrom(const NodeKey& before) const
@@ -94,6 +96,7 @@ private:
 
     at::Tensor makeEdges(const EdgeKey& key) const;
     at::Tensor makeNodes(const NodeKey& key) const;
+    std::int64_t nStaticColumns() const;
     std::int64_t width() const;
 
     Layout layout_;

@@ -100,7 +100,7 @@ LearningLoop::LearningLoop
         throw Error("model type " + settings.training.modelType + " sees the cells of its own rank"
             " only; 'graph { halo none; }' trains it so on several ranks");
     }
-    normaliser_.setEdgeLength(edgeLength(mesh.state, *comm_));
+    normaliser_.setMeshScales(meshScales(mesh.state, *comm_));
     // A restart finds the mesh that the run has come to
     const std::string shortage = limitMemory();
     if (!shortage.empty() && !(case_.meshMayChange && case_.startTime != 0))

@@ -13,7 +13,7 @@ namespace
 {
 
 // Written by this version, and the only one that it reads
-constexpr int formatVersion = 4;
+constexpr int formatVersion = 5;
 
 
 StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh)

@@ -131,7 +131,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         {
             layout.nInputColumns,
             layout.nFeatures,
-            layout.shape.nNodeFeatures - layout.nInputColumns - layout.nFeatures,
+            layout.staticColumns,
             layout.shape.nOutputs,
             config.arithmetic()
         },
@@ -249,7 +249,7 @@ Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samp
     at::Tensor targets;
     {
         const ScopedTimer timer(profiler, "assemble");
-        inputs = assembler.inputs(samples, normaliser.input(), normaliser.edgeLength());
+        inputs = assembler.inputs(samples, normaliser.inputScales());
         targets = assembler.targets(samples, normaliser.target());
         if (layout.noise > 0)
         {
@@ -336,8 +336,7 @@ Trainer::~Trainer() = default;
 void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction)
 {
     const ScopedTimer timer(impl_->profiler, "predict");
-    const GraphBatch batch =
-        impl_->assembler.inputs(sample, normaliser.input(), normaliser.edgeLength());
+    const GraphBatch batch = impl_->assembler.inputs(sample, normaliser.inputScales());
     predictPhysical(*impl_->model, batch, normaliser.target(), impl_->pool, prediction);
 }
 

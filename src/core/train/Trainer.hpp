@@ -19,7 +19,8 @@ struct TrainerLayout
 {
     ModelShape shape;
     int nInputColumns = 0;      //!< gathered columns of a row
-    int nFeatures = 0;          //!< per-sample columns behind them; static ones follow
+    int nFeatures = 0;          //!< per-sample columns behind them
+    std::vector<std::string> staticColumns = {};    //!< behind those
     bool increment = true;
     double noise = 0;           //!< deviation on normalised gathered inputs of cells
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/cardOf.hpp"
 
+#include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
 
 #include <torch/version.h>
@@ -40,7 +41,7 @@ ModelCard cardOf
     card.object = objectName;
     card.inputs = chosenOf(theCase, theCase.inputs);
     card.targets = chosenOf(theCase, theCase.targets);
-    card.features = settings.object.features;
+    card.features = chosen(settings.object.features, sampleFeatures());
     card.staticColumns = theCase.staticColumns;
     card.edgeColumns = mesh.state.geometry->edgeFeatureNames();
     card.increment = settings.increment();

@@ -2,8 +2,10 @@
 #include "train/loopLayout.hpp"
 
 #include "base/agree.hpp"
+#include "config/featureWords.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unistd.h>
 
 namespace inSitu
@@ -35,7 +37,7 @@ SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& 
     SampleStream::Layout layout;
     layout.input = RowLayout::of(theCase.fields, theCase.inputs, object.graph.boundaryNodes);
     layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
-    layout.features = object.features;
+    layout.features = chosen(object.features, sampleFeatures());
     layout.horizon.steps = static_cast<int>(object.horizon);
     layout.horizon.seconds = object.horizonTime.value_or(0);
     layout.increment = settings.increment();
@@ -63,6 +65,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     TrainerLayout layout;
     layout.nInputColumns = stream.layout().input.nColumns;
     layout.nFeatures = static_cast<int>(stream.layout().features.size());
+    layout.staticColumns = theCase.staticColumns;
     layout.shape.nNodeFeatures = layout.nInputColumns + layout.nFeatures
         + static_cast<int>(theCase.staticColumns.size());
     layout.shape.nEdgeFeatures = stream.mesh().geometry->nEdgeFeatures();
@@ -87,12 +90,21 @@ std::size_t allowedMemory(const Settings& settings, const Comm& comm)
 }
 
 
-double edgeLength(const MeshState& mesh, const Comm& comm)
+MeshScales meshScales(const MeshState& mesh, const Comm& comm)
 {
     const auto nEdges = static_cast<double>(mesh.graph->nEdges());
-    double sums[2] = {nEdges*meanEdgeLength(*mesh.graph, *mesh.geometry), nEdges};
-    comm.sum(Span<double>(sums, 2));
-    return sums[0] > 0 ? sums[0]/sums[1] : 1;
+    const std::vector<double>& volumes = mesh.geometry->cellVolumes;
+    double sums[4] =
+    {
+        nEdges*meanEdgeLength(*mesh.graph, *mesh.geometry), nEdges,
+        std::accumulate(volumes.begin(), volumes.end(), 0.0), static_cast<double>(volumes.size())
+    };
+    comm.sum(Span<double>(sums, 4));
+
+    MeshScales scales;
+    scales.edgeLength = sums[0] > 0 ? sums[0]/sums[1] : 1;
+    scales.cellVolume = sums[2] > 0 ? sums[2]/sums[3] : 1;
+    return scales;
 }
 
 }

@@ -25,7 +25,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
 //- Bytes that all samples may take: maxMemory, or a tenth of the node's memory
 std::size_t allowedMemory(const Settings& settings, const Comm& comm);
 
-//- Mean edge of a graph, over all ranks (collective), m; 1 without any edge
-double edgeLength(const MeshState& mesh, const Comm& comm);
+//- Mean edge and mean cell of a mesh, over all ranks (collective); 1 without any edge or cell
+MeshScales meshScales(const MeshState& mesh, const Comm& comm);
 
 }

@@ -33,6 +33,7 @@ License
 #include "processorFvPatch.H"
 #include "surfaceFields.H"
 #include "volFields.H"
+#include "wallDistance.H"
 #include "wallFvPatch.H"
 #include "wedgeFvPatch.H"
 
@@ -68,6 +69,20 @@ void append(std::vector<double>& values, const UList<vector>& vectors)
 }
 
 } // End anonymous namespace
+
+
+// * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
+
+Foam::scalarField Foam::functionObjects::graphBuilder::cellVolume() const
+{
+    const scalarField& volumes = mesh_.cellVolumes();
+    DynamicList<scalar> result(volumes);
+    for (const label patchi : boundaryPatches_)
+    {
+        result.append(scalarField(volumes, mesh_.boundary()[patchi].faceCells()));
+    }
+    return scalarField(std::move(result));
+}
 
 
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
@@ -298,10 +313,12 @@ std::shared_ptr<const std::vector<float>>
 Foam::functionObjects::graphBuilder::staticFeatures
 (
     const inSitu::MeshGraph& graph,
-    const std::vector<std::vector<bool>>& fixed
+    const std::vector<std::vector<bool>>& fixed,
+    const std::vector<std::string>& names
 ) const
 {
-    const std::size_t nColumns = nKinds + fixed.size();
+    const std::size_t firstFeature = nKinds + fixed.size();
+    const std::size_t nColumns = firstFeature + names.size();
     const auto features = std::make_shared<std::vector<float>>
     (
         graph.nNodes()*nColumns,
@@ -329,13 +346,30 @@ Foam::functionObjects::graphBuilder::staticFeatures
         }
     }
 
+    for (std::size_t i = 0; i < names.size(); ++i)
+    {
+        const scalarField values
+        (
+            names[i] == "wallDistance"
+          ? wallDistance(mesh_, boundaryPatches_)
+          : cellVolume()
+        );
+        float* value = features->data() + firstFeature + i;
+        for (const scalar v : values)
+        {
+            *value = float(v);
+            value += nColumns;
+        }
+    }
+
     return features;
 }
 
 
 std::vector<std::string> Foam::functionObjects::graphBuilder::staticColumns
 (
-    const std::vector<std::string>& fieldNames
+    const std::vector<std::string>& fieldNames,
+    const std::vector<std::string>& features
 )
 {
     std::vector<std::string> columns{"cell", "wall", "patch"};
@@ -343,6 +377,7 @@ std::vector<std::string> Foam::functionObjects::graphBuilder::staticColumns
     {
         columns.push_back(name + "Fixed");
     }
+    columns.insert(columns.end(), features.begin(), features.end());
     return columns;
 }
 

@@ -85,6 +85,7 @@ void Foam::functionObjects::inSituObject::mirrorMesh
         options.boundaryRows,
         options.halo,
         options.cellZone,
+        options.features,
         [this](const labelList& patches) { return gather_->fixedInputs(patches); },
         [this](const std::string& cache, const std::string& reason, double seconds)
         {
@@ -102,7 +103,11 @@ void Foam::functionObjects::inSituObject::mirrorMesh
 inSitu::TrainingCase Foam::functionObjects::inSituObject::describeCase() const
 {
     inSitu::TrainingCase result;
-    result.staticColumns = graphBuilder::staticColumns(gather_->inputNames());
+    result.staticColumns = graphBuilder::staticColumns
+    (
+        gather_->inputNames(),
+        engine_->meshOptions().features
+    );
     result.fields = gather_->specs();
     result.inputs = gather_->inputs();
     result.targets = gather_->targets();

@@ -126,11 +126,19 @@ inSitu::CaseMesh Foam::functionObjects::meshMirror::refresh()
     state.geometry =
         geometry_.get(geometry, [&] { return builder.geometry(*state.graph); });
 
-    const fieldsKey fields{changes_.topology, fixed_(builder.boundaryPatches())};
+    const fieldsKey fields
+    {
+        changes_.topology,
+        features_.empty() ? -1 : changes_.geometry,
+        fixed_(builder.boundaryPatches())
+    };
     state.staticFeatures = fields_.get
     (
         fields,
-        [&] { return builder.staticFeatures(*topology.inner, fields.fixed); }
+        [&]
+        {
+            return builder.staticFeatures(*topology.inner, fields.fixed, features_);
+        }
     );
     return result;
 }
@@ -145,6 +153,7 @@ Foam::functionObjects::meshMirror::meshMirror
     const bool boundaryRows,
     const bool halo,
     const std::string& cellZone,
+    const std::vector<std::string>& features,
     const fixedFunction& fixed,
     const inSitu::CountBuild& count
 )
@@ -152,6 +161,7 @@ Foam::functionObjects::meshMirror::meshMirror
     mesh_(mesh),
     boundaryRows_(boundaryRows),
     cellZone_(cellZone),
+    features_(features),
     fixed_(fixed),
     comm_(std::move(comm)),
     halo_(halo),
@@ -228,7 +238,8 @@ void Foam::functionObjects::meshMirror::check() const
     const auto features = fresh.builder.staticFeatures
     (
         *fresh.inner,
-        fixed_(fresh.builder.boundaryPatches())
+        fixed_(fresh.builder.boundaryPatches()),
+        features_
     );
     require
     (

@@ -99,6 +99,11 @@ TEST(ObjectConfig, RefusesWhatCannotWork)
     EXPECT_THAT(complaint(fields + "reportInterval: 0"), HasSubstr("it must be >= 1"));
     EXPECT_THAT(complaint(fields + "normaliser: {memory: 0.5}"), HasSubstr("it must be >= 1"));
     EXPECT_THAT(complaint(fields + "noise: -0.5"), HasSubstr("it must be >= 0"));
+    EXPECT_THAT(complaint(fields + "features: [deltaT, wallDist]"),
+        HasSubstr("'wallDist' is not known; one of: deltaT wallDistance cellVolume"));
+    EXPECT_THAT(complaint(fields + "features: [cellVolume, deltaT, cellVolume]"),
+        HasSubstr("has 'cellVolume' twice"));
+    EXPECT_EQ(complaint(fields + "features: [cellVolume, deltaT, wallDistance]"), "none");
 }
 
 

@@ -99,6 +99,7 @@ TEST_F(LoadSurrogate, TakesScalesOfAForeignMdlusFromItsCard)
         card.targetScale.push_back(my.content.target.scale[c]);
     }
     card.edgeLength = my.content.edgeScales[0];
+    card.cellVolume = my.content.staticScales[4];
     const auto scaled = my.load(writeForeign(card));
     EXPECT_LE(my.errorOf(my.predict(*scaled), expected), 1e-6);
     EXPECT_EQ(scaled->inputReference(), card.inputShift);
@@ -111,6 +112,7 @@ TEST_F(LoadSurrogate, TakesScalesOfAForeignMdlusFromItsCard)
     card.targetShift.clear();
     card.targetScale.clear();
     card.edgeLength = 1;
+    card.cellVolume = 1;
     EXPECT_EQ(my.predict(*my.load(writeForeign(card))), my.predict(*plain));
     EXPECT_GT(my.errorOf(my.predict(*plain), expected), 1e-2);
 

@@ -58,7 +58,7 @@ struct Trained
 
         scales = std::make_unique<Normaliser>(Normaliser::Layout{3, 2, nFeatures, false,
             {0, 1}, {0, 0, 1}}, 100, std::nullopt);
-        scales->setEdgeLength(meanEdgeLength(*data.mesh.graph, *data.mesh.geometry));
+        scales->setMeshScales(data.meshScales());
         for (int k = 0; k < 4; ++k)
         {
             const Sample added = sample(k);
@@ -92,7 +92,7 @@ struct Trained
         card.targets = {{"a", "", 1, {}, {"a"}, {}}, {"b", "", 1, {}, {"b"}, {}}};
         card.features = options.deltaT ? std::vector<std::string>{"deltaT"}
                                        : std::vector<std::string>();
-        card.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
+        card.staticColumns = data.staticColumns;
         card.edgeColumns = data.mesh.geometry->edgeFeatureNames();
         card.increment = false;
         card.precision = sizeof(Value) == 8 ? "float64" : "float32";
@@ -117,7 +117,9 @@ struct Trained
         content.inputReference = inputReference;
         content.inputReference.resize(3 + nFeatures, 0.0);
         content.targetReference = targetReference;
-        content.edgeScales = edgeScales(*data.mesh.geometry, scales->edgeLength());
+        content.staticScales = staticScales(data.staticColumns, data.meshScales());
+        content.edgeScales =
+            edgeScales(*data.mesh.geometry, scales->meshScales().edgeLength);
         content.card = card.json();
         writeArtifact(path, bench->trainer.model(), content);
     }
@@ -274,7 +276,7 @@ TEST(Surrogate, SaysWhyAFileIsNoModel)
             AllOf(named("cut.pt"), HasSubstr("it is damaged, or no model"))) << length;
     }
     std::string flipped = bytes;
-    flipped[flipped.find("FB", flipped.find("data/30")) + 100] ^= 16;
+    flipped[flipped.find("FB", flipped.find("data/31")) + 100] ^= 16;
     folder.write("flipped.pt", flipped);
     EXPECT_THAT(reader.faultOf(folder / "flipped.pt"),
         AllOf(named("flipped.pt"), HasSubstr("damaged")));
@@ -307,15 +309,15 @@ TEST(Surrogate, SaysHowCardAndNetworkDisagree)
 
     EXPECT_EQ(fault([](ModelCard&) {}), "nothing");
     EXPECT_THAT(fault([](ModelCard& c) { c.inputs.pop_back(); }),
-        HasSubstr("scales of 3 input and 3 edge columns, its card has 2 and 3"));
+        HasSubstr("scales of 3 input, 5 static and 3 edge columns, its card has 2, 5 and 3"));
     EXPECT_THAT(fault([](ModelCard& c) { c.features = {"deltaT"}; }),
-        HasSubstr("its card has 4 and 3"));
+        HasSubstr("its card has 4, 5 and 3"));
     EXPECT_THAT(fault([](ModelCard& c) { c.edgeColumns.push_back("weight"); }),
-        HasSubstr("its card has 3 and 4"));
+        HasSubstr("its card has 3, 5 and 4"));
     EXPECT_THAT(fault([](ModelCard& c) { c.targets[1].columnNames = {"bx", "by"}; }),
         HasSubstr("describes a larger network"));
     EXPECT_THAT(fault([](ModelCard& c) { c.staticColumns.pop_back(); }),
-        HasSubstr("parameter node_encoder"));
+        HasSubstr("its card has 3, 4 and 3"));
     EXPECT_THAT(fault([](ModelCard& c) { c.precision = "float64"; }),
         HasSubstr("another shape or type"));
     EXPECT_THAT(fault([](ModelCard& c) { c.configuration = "{}"; }),

@@ -64,6 +64,7 @@ std::vector<double> trainAndWrite(const TemporaryFolder& folder, const Entries& 
     content.target = scales.target();
     content.inputReference = inputReference;
     content.targetReference = targetReference;
+    content.staticScales = staticScales(data.staticColumns, data.meshScales());
     content.edgeScales = edgeScales(*data.mesh.geometry,
         meanEdgeLength(*data.mesh.graph, *data.mesh.geometry));
     content.card = "{\"fields\":[\"U\",\"p\"],\"horizon\":4}";

@@ -329,6 +329,7 @@ TEST_F(MdlusFile, CarriesScalesAndCard)
     artifact.inputReference = {1e5, 0.7};
     artifact.target = {{0.25}, {7e-9}};
     artifact.targetReference = {-4};
+    artifact.staticScales = {1, 0.25};
     artifact.edgeScales = {0.5, 0.5, 0.125};
     artifact.card = "{\"format\":1}";
     writeMdlus(scratch / "model.mdlus", *model, &artifact);
@@ -343,6 +344,7 @@ TEST_F(MdlusFile, CarriesScalesAndCard)
     EXPECT_EQ(back->target.shift, artifact.target.shift);
     EXPECT_EQ(back->target.scale, artifact.target.scale);
     EXPECT_EQ(back->targetReference, artifact.targetReference);
+    EXPECT_EQ(back->staticScales, artifact.staticScales);
     EXPECT_EQ(back->edgeScales, artifact.edgeScales);
     EXPECT_EQ(back->card, artifact.card);
 

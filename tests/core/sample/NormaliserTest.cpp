@@ -492,12 +492,21 @@ TEST(Normaliser, TheRoundingOfTheClockIsNoVariation)
 }
 
 
-TEST(Normaliser, KeepsTheLengthOfTheFirstGraph)
+TEST(Normaliser, DividesStaticColumnsByWhatTheirNamesSay)
+{
+    EXPECT_THAT(staticScales({"cell", "cellVolume", "pFixed", "wallDistance"}, {0.25, 3}),
+        ElementsAre(1, 3, 1, 0.25));
+}
+
+
+TEST(Normaliser, KeepsLengthAndVolumeOfTheFirstMesh)
 {
     Normaliser first({1, 1, 0, true, {0}, {0}}, 100, std::nullopt);
-    EXPECT_EQ(first.edgeLength(), 1);
-    first.setEdgeLength(0.375);
+    EXPECT_EQ(first.meshScales().edgeLength, 1);
+    EXPECT_EQ(first.meshScales().cellVolume, 1);
+    first.setMeshScales({0.375, 0.0625});
     Normaliser second({1, 1, 0, true, {0}, {0}}, 100, std::nullopt);
     second.load(first.save());
-    EXPECT_EQ(second.edgeLength(), 0.375);
+    EXPECT_EQ(second.meshScales().edgeLength, 0.375);
+    EXPECT_EQ(second.meshScales().cellVolume, 0.0625);
 }

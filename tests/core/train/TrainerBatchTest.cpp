@@ -129,9 +129,11 @@ TEST(TrainerBatch, RowsAreNormalisedInputsAndStaticColumns)
         (Case::input(11, wallRow, 2) - scaling.shift[2])/scaling.scale[2], 1e-14);
     for (int c = 0; c < 5; ++c)
     {
-        const float expected = (*data.mesh.staticFeatures)[wallRow*5 + c];
-        EXPECT_EQ(value(seen.nodes, 1, wallRow, 3 + c), expected);
+        const double raw = (*data.mesh.staticFeatures)[wallRow*5 + c];
+        const double scale = c == 3 ? data.meshScales().edgeLength : c == 4 ? 0.03125 : 1;
+        EXPECT_EQ(value(seen.nodes, 1, wallRow, 3 + c), raw/scale);
     }
+    EXPECT_NE(value(seen.nodes, 1, wallRow, 3 + 3), 0);
     EXPECT_NEAR(seen.edges[17][1].item<double>(),
         edgeFeatures(*data.mesh.graph, *data.mesh.geometry)[17*3 + 1]
             /meanEdgeLength(*data.mesh.graph, *data.mesh.geometry), 1e-15);
@@ -342,28 +344,28 @@ TEST(TrainerBatch, TensorsAreReusedOnOneMeshAndMadeAgainOnAnother)
     const Normaliser scales = data.normaliser();
     ThreadPool pool(1);
     std::vector<std::string> built;
-    BatchAssembler assembler({3, 0, 5, 2, Precision::float64}, pool,
+    BatchAssembler assembler({3, 0, data.layout().staticColumns, 2, Precision::float64}, pool,
         [&](const std::string& cache, const std::string& reason, double)
         {
             built.push_back(cache + ' ' + reason);
         });
 
-    const GraphBatch first = assembler.inputs(std::vector<Sample>{data.sample(0), data.sample(1)}, scales.input(), scales.edgeLength());
-    const GraphBatch single = assembler.inputs({data.sample(2)}, scales.input(), scales.edgeLength());
-    const GraphBatch second = assembler.inputs(std::vector<Sample>{data.sample(3), data.sample(4)}, scales.input(), scales.edgeLength());
+    const GraphBatch first = assembler.inputs(std::vector<Sample>{data.sample(0), data.sample(1)}, scales.inputScales());
+    const GraphBatch single = assembler.inputs({data.sample(2)}, scales.inputScales());
+    const GraphBatch second = assembler.inputs(std::vector<Sample>{data.sample(3), data.sample(4)}, scales.inputScales());
     EXPECT_EQ(second.nodes.data_ptr(), first.nodes.data_ptr());
     EXPECT_EQ(second.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(single.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_THAT(built,
         ElementsAre("batchNodeFeatures start", "edgeFeatures start", "nodeFeatures start"));
 
-    const GraphBatch moved = assembler.inputs(std::vector<Sample>{other.sample(3), other.sample(4)}, scales.input(), scales.edgeLength());
+    const GraphBatch moved = assembler.inputs(std::vector<Sample>{other.sample(3), other.sample(4)}, scales.inputScales());
     EXPECT_NE(moved.edges.data_ptr(), first.edges.data_ptr());
     EXPECT_EQ(moved.graph, other.mesh.graph);
     EXPECT_THAT(std::vector<std::string>(built.begin() + 3, built.end()),
         ElementsAre("batchNodeFeatures topology", "edgeFeatures topology"));
 
-    EXPECT_THAT([&] { assembler.inputs(std::vector<Sample>{data.sample(0), other.sample(1)}, scales.input(), scales.edgeLength()); },
+    EXPECT_THAT([&] { assembler.inputs(std::vector<Sample>{data.sample(0), other.sample(1)}, scales.inputScales()); },
         ThrowsMessage<Error>(HasSubstr("different meshes")));
 }
 
@@ -374,7 +376,7 @@ TEST(TrainerBatch, MotionRefreshesEdgesAloneAndKeepsThoseOfEachSample)
     const Normaliser scales = data.normaliser();
     ThreadPool pool(1);
     std::vector<std::string> built;
-    BatchAssembler assembler({3, 0, 5, 2, Precision::float64}, pool,
+    BatchAssembler assembler({3, 0, data.layout().staticColumns, 2, Precision::float64}, pool,
         [&](const std::string& cache, const std::string& reason, double)
         {
             built.push_back(cache + ' ' + reason);
@@ -384,9 +386,9 @@ TEST(TrainerBatch, MotionRefreshesEdgesAloneAndKeepsThoseOfEachSample)
     geometry->centres[3*7] += 0.0625;
     after.mesh.geometry = geometry;
 
-    const at::Tensor still = assembler.inputs({before}, scales.input(), scales.edgeLength()).edges.clone();
-    const at::Tensor moved = assembler.inputs({after}, scales.input(), scales.edgeLength()).edges.clone();
-    const at::Tensor again = assembler.inputs({before}, scales.input(), scales.edgeLength()).edges.clone();
+    const at::Tensor still = assembler.inputs({before}, scales.inputScales()).edges.clone();
+    const at::Tensor moved = assembler.inputs({after}, scales.inputScales()).edges.clone();
+    const at::Tensor again = assembler.inputs({before}, scales.inputScales()).edges.clone();
 
     EXPECT_TRUE(at::equal(still, again));
     EXPECT_FALSE(at::equal(still, moved));
