@@ -83,6 +83,7 @@ public:
 
     //- Mode rollout, begun: leave in a folder what a restart needs, or go on from there. A failure
     //  to write is a warning. Throws Error for a damaged folder, or one of another mesh or model.
+    //  Collective.
     void write(const std::string& folder);
     void resume(const std::string& folder);
 

@@ -6,6 +6,7 @@
 #include "base/ThreadPool.hpp"
 #include "infer/Closure.hpp"
 #include "infer/Comparison.hpp"
+#include "io/Checkpoint.hpp"
 #include "io/FileIdentity.hpp"
 #include "io/MeasureRecord.hpp"
 
@@ -64,6 +65,7 @@ struct InSituPredictor::Impl
     Report reportOfComparison();
     SampleStream::Layout streamLayout() const;
     std::string columns() const;
+    StateTree rolloutValues(const Checkpoint& checkpoint) const;
 };
 
 }

@@ -85,7 +85,7 @@ std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
     std::unique_ptr<Surrogate> loaded = loadSurrogate(path, pool, counter());
     const std::filesystem::path file(path);
     const double sum = comm->size() == 1 ? 0
-        : Manifest::of(file.parent_path().string(), {file.filename().string()}).files.front().crc;
+        : Manifest::measure(file.parent_path().string(), file.filename().string()).crc;
     if (largestOf(*comm, sum) != leastOf(*comm, sum))
     {
         throw Error("the ranks read different contents of model \"" + path

@@ -5,7 +5,6 @@
 #include "base/agree.hpp"
 #include "base/Text.hpp"
 #include "infer/columnLimits.hpp"
-#include "io/Checkpoint.hpp"
 
 #include <optional>
 
@@ -137,57 +136,6 @@ Profiler& InSituPredictor::profiler()
 Rollout& InSituPredictor::rollout()
 {
     return *impl_->rollout;
-}
-
-
-//- What a rollout is made of, to tell it from that of another model
-std::string InSituPredictor::Impl::columns() const
-{
-    return join(columnNames(theCase.fields, theCase.inputs)) + ", "
-        + join(columnNames(theCase.fields, theCase.targets));
-}
-
-
-void InSituPredictor::write(const std::string& folder)
-{
-    Impl& my = *impl_;
-    if (!my.rollout->begun())
-    {
-        return;
-    }
-    Checkpoint checkpoint;
-    checkpoint.state.putText("columns", my.columns());
-    checkpoint.state.putTree("rollout", my.rollout->save());
-    try
-    {
-        writeCheckpoint(folder, checkpoint);
-    }
-    catch (const Error& fault)
-    {
-        my.warn("a restart cannot go on with the rollout: " + std::string(fault.what()));
-    }
-}
-
-
-void InSituPredictor::resume(const std::string& folder)
-{
-    Impl& my = *impl_;
-    try
-    {
-        const Checkpoint checkpoint = readCheckpoint(folder);
-        const std::string columns = checkpoint.state.getText("columns");
-        if (columns != my.columns())
-        {
-            throw Error("its columns are " + columns + ", those of the model " + my.columns());
-        }
-        my.rollout->load(checkpoint.state.subTree("rollout"));
-    }
-    catch (const Error& fault)
-    {
-        throw Error("the rollout in " + folder + " cannot go on: " + fault.what()
-            + ". It starts anew without that folder");
-    }
-    my.info("the rollout goes on from its step " + std::to_string(my.rollout->step()));
 }
 
 

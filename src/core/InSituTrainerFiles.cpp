@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "InSituTrainerImpl.hpp"
 
-#include "base/Error.hpp"
-#include "base/Text.hpp"
+#include "base/agree.hpp"
 #include "infer/NetworkSurrogate.hpp"
 #include "io/GraphFile.hpp"
 #include "model/MdlusFile.hpp"
 #include "train/cardOf.hpp"
 #include "train/RunIdentity.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <functional>
 
-// Checkpoint and artifact
+// Checkpoint and artifact: what is written
 
 namespace inSitu
 {
@@ -50,116 +48,17 @@ void InSituTrainer::Impl::takeInitialWeights()
 }
 
 
-void InSituTrainer::resume(std::vector<CheckpointPlace> places)
-{
-    Impl& my = *impl_;
-    const std::string& policy = my.settings.object.resume;
-    if (policy == "fresh")
-    {
-        return;
-    }
-
-    const double start = my.theCase.startTime;
-    places = my.shelf->tidy(std::move(places));
-    const std::vector<CheckpointPlace> candidates =
-        my.shelf->candidates(places, start + my.theCase.timeTolerance);
-
-    for (const CheckpointPlace& place : candidates)
-    {
-        if (policy == "strict" && !my.isOfStartTime(place))
-        {
-            break;
-        }
-        Checkpoint checkpoint;
-        try
-        {
-            checkpoint = readCheckpoint(place.folder);
-        }
-        catch (const Error& fault)
-        {
-            my.warn(std::string(fault.what()) + ". Trying the next older checkpoint");
-            continue;
-        }
-        my.load(checkpoint, place);
-        my.shelf->adopt(places);
-        return;
-    }
-
-    if (policy == "strict")
-    {
-        throw IncompatibleState("resume strict: no good checkpoint of the start time "
-            + numberText(start) + ", neither in its folder nor below " + my.theCase.stableFolder
-            + "/checkpoints; 'resume auto' takes an older one or starts anew");
-    }
-    if (candidates.empty() && start > 0)
-    {
-        my.warn("there is no checkpoint of time " + numberText(start)
-            + " or earlier: the training starts anew");
-    }
-    if (!candidates.empty())
-    {
-        my.warn("none of " + std::to_string(candidates.size())
-            + " checkpoints can be read: the training starts anew");
-    }
-}
-
-
-bool InSituTrainer::Impl::isOfStartTime(const CheckpointPlace& place) const
-{
-    return std::abs(place.time - theCase.startTime) <= theCase.timeTolerance;
-}
-
-
-void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPlace& place)
-{
-    const bool sameTime = isOfStartTime(place);
-    const bool continuous = sameTime && theCase.meshOfStartTime;
-    std::vector<std::string> changes;
-    try
-    {
-        changes = requireSameRun(checkpoint.state.subTree("run"), settings, theCase, mesh,
-            continuous);
-    }
-    catch (const IncompatibleState& fault)
-    {
-        throw IncompatibleState("the checkpoint " + place.folder + " does not fit this run: "
-            + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
-    }
-
-    if (initialWeights)
-    {
-        info("initialWeights " + initialWeights->path + " has no effect: the training resumes");
-        initialWeights.reset();
-    }
-    const std::vector<std::string> notes = loop->load(checkpoint.state.subTree("loop"),
-        checkpoint.replay ? &*checkpoint.replay : nullptr, continuous);
-    changes.insert(changes.end(), notes.begin(), notes.end());
-
-    info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
-        + std::to_string(loop->trainer().nSteps()) + " training steps"
-        + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
-        + (checkpoint.replay ? "" : "\n    this checkpoint has no samples (the two newest keep"
-            " them): the buffer fills anew")
-        + (theCase.exactRestart ? "" : "\n    fields are not written in binary: the solver itself"
-            " restarts with rounded values ('writeFormat binary' continues bit for bit)"));
-    if (sameTime && !continuous)
-    {
-        warn("the mesh is no longer that of the checkpoint: inputs that waited there are dropped");
-    }
-    if (!sameTime)
-    {
-        warn("the newest good checkpoint is of time " + numberText(place.time)
-            + ", the run starts at " + numberText(theCase.startTime)
-            + ": what lies between is not learnt");
-    }
-}
-
-
 void InSituTrainer::write(double time, const std::string& timeName, const std::string& folder)
 {
     Impl& my = *impl_;
     ScopedTimer timer(my.profiler, "write");
     my.takeInitialWeights();
+    if (my.loop->badSteps() > 0)
+    {
+        my.warn("no checkpoint at time " + timeName + ": the last "
+            + std::to_string(my.loop->badSteps()) + " training steps were not finite");
+        return;
+    }
 
     std::vector<std::string> faults;
     const auto attempt = [&](const std::string& what, const std::function<void()>& body)
@@ -168,28 +67,14 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
         {
             body();
         }
-        catch (const std::exception& fault)
+        catch (const AgreedError& fault)
         {
             faults.push_back("no new " + what + ": " + fault.what());
         }
     };
-
-    if (my.loop->badSteps() > 0)
-    {
-        my.warn("no checkpoint at time " + timeName + ": the last "
-            + std::to_string(my.loop->badSteps()) + " training steps were not finite");
-        return;
-    }
     attempt("checkpoint", [&]
     {
-        Checkpoint checkpoint;
-        checkpoint.state.putTree("run", saveIdentity(my.settings, my.theCase, my.mesh));
-        checkpoint.state.putTree("loop", my.loop->save());
-        if (my.settings.object.buffer.checkpoint)
-        {
-            checkpoint.replay = my.loop->saveReplay();
-        }
-        const std::size_t bytes = my.shelf->add({time, folder}, timeName, checkpoint);
+        const std::size_t bytes = my.writeCheckpoint({time, folder}, timeName);
         my.record->checkpoint(time, folder, bytes);
     });
     attempt("model", [&] { my.writeModel(); });
@@ -202,6 +87,27 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
 }
 
 
+std::size_t InSituTrainer::Impl::writeCheckpoint(const CheckpointPlace& place,
+    const std::string& timeName)
+{
+    StateTree state;
+    RankPart part;
+    state.putTree("run", saveIdentity(settings, theCase, mesh, *comm));
+    together(*comm, [&]
+    {
+        state.putTree("loop", loop->save());
+        part.values = loop->savePart();
+        part.values.putTree("rows", SavedRows::save(mesh.state));
+        if (settings.object.buffer.checkpoint)
+        {
+            part.replay = loop->saveReplay();
+        }
+    });
+    return shelf->add(place, timeName, state, part, *comm);
+}
+
+
+//- The master writes; the graph is that of all ranks
 void InSituTrainer::Impl::writeModel()
 {
     if (loop->normaliser().nSamples() == 0)
@@ -221,13 +127,20 @@ void InSituTrainer::Impl::writeModel()
     content.edgeScales = edgeScales(*mesh.state.geometry, now.input.mesh.edgeLength);
     content.card = card().json();
 
-    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns);
-    loop->trainer().visitBest([&](const Model& model)
+    writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns, *comm);
+    const auto write = [&](const Model& model)
     {
         writeArtifact(theCase.stableFolder + "/model.pt", model, content);
         if (!settings.object.exports.empty())
         {
             writeMdlus(theCase.stableFolder + "/model.mdlus", model, &content);
+        }
+    };
+    together(*comm, [&]
+    {
+        if (comm->isMaster())
+        {
+            loop->trainer().visitBest(write);
         }
     });
 }

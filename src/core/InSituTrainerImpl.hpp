@@ -46,7 +46,9 @@ struct InSituTrainer::Impl
     std::string ranksText(const GraphSize& size) const;
     std::string announcement(const GraphSize& size) const;
     bool isOfStartTime(const CheckpointPlace& place) const;
+    bool resumeFrom(const CheckpointPlace& place);
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
+    std::size_t writeCheckpoint(const CheckpointPlace& place, const std::string& timeName);
     std::optional<WeightsFile> readInitialWeights(const Settings& from) const;
     void takeInitialWeights();
     void writeModel();

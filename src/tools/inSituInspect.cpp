@@ -14,7 +14,7 @@ const char* const usage =
     "\n"
     "Tells what a file of a network holds, and whether it is whole: card, scales, training record,\n"
     "versions, number of parameters, checks. FILE: an artifact (model.pt) or another TorchScript\n"
-    "module, a .mdlus, a .pt2, a file of torch.save, graph.h5, replay.h5, or the folder of a\n"
+    "module, a .mdlus, a .pt2, a file of torch.save, graph.h5, replay0.h5, or the folder of a\n"
     "checkpoint (<time>/uniform/<name>). What it is shows in its content, not in its name.\n"
     "\n"
     "  -json      one line of JSON, tensors included\n"

@@ -74,7 +74,12 @@ protected:
 
     std::string checkpoint(int step) const
     {
-        return contents(folder(step) + "/state.h5") + contents(folder(step) + "/replay.h5");
+        std::string all;
+        for (const char* file : {"/state.h5", "/rank0.h5", "/replay0.h5"})
+        {
+            all += contents(folder(step) + file);
+        }
+        return all;
     }
 };
 

@@ -183,13 +183,13 @@ TEST_F(ModelExchangeTest, InspectsEveryFileOfARun)
     EXPECT_NEAR(checkpoint.scales[2].shift, artifact.scales[2].shift, 1e-9);
     EXPECT_NEAR(checkpoint.scales[0].scale, artifact.scales[0].scale, 1e-9);
 
-    for (const std::string& file : {stable + "graph.h5", folder(30) + "/replay.h5",
-        folder(30) + "/state.h5"})
+    for (const std::string& file : {stable + "graph.h5", folder(30) + "/replay0.h5",
+        folder(30) + "/rank0.h5", folder(30) + "/state.h5"})
     {
         EXPECT_TRUE(inspect(file).good()) << inspect(file).text(false);
     }
     EXPECT_NE(inspect(stable + "graph.h5").text(false).find("cells: 30"), std::string::npos);
-    EXPECT_NE(inspect(folder(30) + "/replay.h5").text(false).find("samples: 28"),
+    EXPECT_NE(inspect(folder(30) + "/replay0.h5").text(false).find("samples: 28"),
         std::string::npos);
 }
 

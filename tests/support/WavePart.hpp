@@ -27,6 +27,9 @@ public:
     TrainingCase theCase() const { return whole_.theCase(); }
     WaveCase& whole() { return whole_; }
 
+    //- As if no lists of the undecomposed mesh were there
+    void forgetNames() { named_ = false; }
+
     //- Cells of the whole case, in the order of those here
     const FaceMesh::Indices& cells() const { return part_->cells; }
 
@@ -39,8 +42,7 @@ public:
             wholeGraph_ = all.state.graph;
             part_ = std::make_unique<MeshPart>(whole_.faces(), rankOf_, comm_.rank());
             graph_ = part_->graph(comm_);
-            ids_ = std::make_shared<RowIds>(RowIds{{part_->cells.begin(), part_->cells.end()},
-                {part_->boundary.begin(), part_->boundary.end()}, true});
+            ids_ = std::make_shared<RowIds>(names());
             features_ = std::make_shared<std::vector<float>>(ofRows(*all.state.staticFeatures));
         }
 
@@ -104,6 +106,30 @@ public:
 
 private:
 
+    //- Of the undecomposed mesh, or counted through the ranks
+    RowIds names() const
+    {
+        RowIds ids = RowIds::asNumbered(*graph_);
+        ids.undecomposed = named_;
+        if (!named_)
+        {
+            const FaceMesh faces = whole_.faces();
+            const auto isBefore = [&](std::int32_t cell) { return rankOf_[cell] < comm_.rank(); };
+            const FaceMesh::Indices& wall = faces.patches[0].cells;
+            std::iota(ids.faces.begin(), ids.faces.end(),
+                std::count_if(wall.begin(), wall.end(), isBefore));
+            std::iota(ids.cells.begin(), ids.cells.end(), std::count_if(rankOf_.begin(),
+                rankOf_.end(), [&](std::int32_t rank) { return rank < comm_.rank(); }));
+            return ids;
+        }
+        std::copy(part_->cells.begin(), part_->cells.end(), ids.cells.begin());
+        for (std::int64_t& face : ids.faces)
+        {
+            face = part_->faces[face];
+        }
+        return ids;
+    }
+
     template<class Value>
     std::vector<Value> ofRows(const std::vector<Value>& whole) const
     {
@@ -120,6 +146,7 @@ private:
     WaveCase whole_;
     FaceMesh::Indices rankOf_;
     const Comm& comm_;
+    bool named_ = true;
     std::unique_ptr<MeshPart> part_;
     std::shared_ptr<const MeshGraph> wholeGraph_;
     std::shared_ptr<const MeshGraph> graph_;

@@ -50,4 +50,33 @@ std::string textOfMaster(const Comm& comm, const std::string& here)
     return std::string(bytes.begin(), bytes.end());
 }
 
+
+std::string faultOf(const Comm& comm, const std::function<void()>& action)
+{
+    std::string fault;
+    try
+    {
+        action();
+    }
+    catch (const std::exception& thrown)
+    {
+        fault = thrown.what();
+        if (fault.empty())
+        {
+            fault = "an unknown fault";
+        }
+    }
+    return firstText(comm, fault);
+}
+
+
+void together(const Comm& comm, const std::function<void()>& action)
+{
+    const std::string fault = faultOf(comm, action);
+    if (!fault.empty())
+    {
+        throw AgreedError(fault);
+    }
+}
+
 }

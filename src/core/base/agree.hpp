@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/Error.hpp"
 
+#include <functional>
 #include <string>
 
 namespace inSitu
@@ -23,5 +25,21 @@ std::string firstText(const Comm& comm, const std::string& here);
 
 //- The master's text
 std::string textOfMaster(const Comm& comm, const std::string& here);
+
+
+//- A failure that all ranks know of: each of them throws it at the same place
+class AgreedError : public Error
+{
+public:
+
+    using Error::Error;
+};
+
+//- Do what each rank does alone, and say what went wrong on the first one where something did,
+//  as firstText(). Nothing collective may happen inside.
+std::string faultOf(const Comm& comm, const std::function<void()>& action);
+
+//- The same; throws the fault as AgreedError
+void together(const Comm& comm, const std::function<void()>& action);
 
 }

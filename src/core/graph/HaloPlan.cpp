@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "graph/HaloPlan.hpp"
 
+#include "base/packed.hpp"
 #include "graph/countingOrder.hpp"
 
-#include <cstring>
 #include <string>
 
 namespace inSitu
 {
 namespace
 {
-
-Comm::Bytes bytesOf(const GraphIndices& values)
-{
-    Comm::Bytes bytes(values.size()*sizeof(GraphIndex));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
-
-GraphIndices indicesOf(const Comm::Bytes& bytes)
-{
-    GraphIndices values(bytes.size()/sizeof(GraphIndex));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
-
 
 void requireCells(const GraphIndices& cells, GraphIndex nCells, int rank)
 {
@@ -131,7 +115,7 @@ HaloPlan makeHaloPlan(const std::vector<HaloLink>& links, std::int32_t nCells, c
     std::vector<Comm::Bytes> asked;
     for (const GraphIndices& cells : wanted)
     {
-        asked.push_back(bytesOf(cells));
+        asked.push_back(packed(cells));
     }
     const std::vector<Comm::Bytes> asking = comm.swap(asked);
 
@@ -139,7 +123,7 @@ HaloPlan makeHaloPlan(const std::vector<HaloLink>& links, std::int32_t nCells, c
     plan.nRows = static_cast<std::int32_t>(links.size());
     for (int rank = 0; rank < comm.size(); ++rank)
     {
-        const GraphIndices cells = indicesOf(asking[rank]);
+        const GraphIndices cells = unpacked<GraphIndex>(asking[rank]);
         requireCells(cells, nCells, rank);
         if (!cells.empty() || !wanted[rank].empty())
         {

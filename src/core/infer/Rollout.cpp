@@ -218,39 +218,46 @@ void Rollout::replace(Surrogate& surrogate)
 
 StateTree Rollout::save() const
 {
-    MeshArchive meshes(mesh_);
-    meshes.add(inputMesh_);
-
     StateTree state;
     state.putInt("step", step_);
     state.putInt("waited", waited_);
     state.putDouble("inputTime", inputTime_);
-    state.put("start", start_);
-    state.put("state", state_);
-    state.put("input", input_);
-    state.putTree("meshes", meshes.save());
     return state;
 }
 
 
-void Rollout::load(const StateTree& state)
+StateTree Rollout::saveValues() const
+{
+    MeshArchive meshes(mesh_);
+    meshes.add(inputMesh_);
+
+    StateTree values;
+    values.put("start", start_);
+    values.put("state", state_);
+    values.put("input", input_);
+    values.putTree("meshes", meshes.save({mesh_}));
+    return values;
+}
+
+
+void Rollout::load(const StateTree& state, const StateTree& values)
 {
     const auto entry = [&](const char* name, std::int64_t nRows, int nColumns)
     {
-        std::vector<double> values = state.get<double>(name);
+        std::vector<double> saved = values.get<double>(name);
         const auto size = static_cast<std::size_t>(nRows)*nColumns;
-        if (values.size() != size)
+        if (saved.size() != size)
         {
-            throw Error("the saved rollout has " + std::to_string(values.size()) + " values in "
+            throw Error("the saved rollout has " + std::to_string(saved.size()) + " values in "
                 + name + ", mesh and model here " + std::to_string(size));
         }
-        return values;
+        return saved;
     };
     const std::int64_t nCells = mesh_.graph->nCells();
     std::vector<double> start = entry("start", nCells, targetLayout_.nColumns);
     std::vector<double> present = entry("state", nCells, targetLayout_.nColumns);
     std::vector<double> input = entry("input", mesh_.graph->nNodes(), inputLayout_.nColumns);
-    MeshState inputMesh = MeshArchive::load(state.subTree("meshes"), mesh_).at(0);
+    MeshState inputMesh = MeshArchive::load(values.subTree("meshes"), mesh_).at(0);
 
     step_ = state.getInt("step");
     waited_ = state.getInt("waited");

@@ -79,11 +79,17 @@ public:
     //- Go on with another surrogate of the same columns; the input stays
     void replace(Surrogate& surrogate);
 
-    //- All that a restart on the mesh now needs to go on bit for bit, with the mesh of the input
+    //- All that a restart on the mesh now needs to go on bit for bit: what is the same on all ranks,
+    //  and the values of the rows of this one, with the mesh of the input
     StateTree save() const;
+    StateTree saveValues() const;
 
-    //- Throws Error for a state of other rows or columns
-    void load(const StateTree& state);
+    //- Throws Error for values of other rows or columns
+    void load(const StateTree& state, const StateTree& values);
+
+    //- Columns of start, state and input
+    int nTargetColumns() const { return targetLayout_.nColumns; }
+    int nInputColumns() const { return inputLayout_.nColumns; }
 
     //- Back to before begin()
     void reset();

@@ -120,7 +120,25 @@ void addRollout(Inspection& result, const StateTree& state)
     result.facts.emplace_back("steps", std::to_string(rollout.getInt("step")));
     result.facts.emplace_back("time of the input", numberText(rollout.getDouble("inputTime")));
     result.facts.emplace_back("executions since", std::to_string(rollout.getInt("waited")));
-    addTensors(result, rollout);
+}
+
+
+//- How many ranks wrote a checkpoint, and whether the values of all are finite
+void addParts(Inspection& result, const Checkpoint& checkpoint, const std::string& check)
+{
+    result.facts.emplace_back("ranks", std::to_string(checkpoint.nRanks));
+    std::string fault;
+    for (const RankPart& part : checkpoint.parts)
+    {
+        Inspection values;
+        addTensors(values, part.values);
+        addTensors(values, part.replay.value_or(StateTree()));
+        for (const auto& found : values.checks)
+        {
+            fault = fault.empty() ? found.fault : fault;
+        }
+    }
+    result.checks.push_back({check, fault});
 }
 
 
@@ -143,6 +161,13 @@ void addGraph(Inspection& result, const StateTree& tree)
     result.facts.emplace_back("edges", std::to_string(nEdges));
     result.facts.emplace_back("node columns", tree.getText("static/names"));
     result.facts.emplace_back("edge columns", tree.getText("edges/names"));
+    for (const char* const note : {"order", "missing"})
+    {
+        if (tree.has(note))
+        {
+            result.facts.emplace_back(note, tree.getText(note));
+        }
+    }
 
     using Shape = std::vector<std::int64_t>;
     const auto nStatic = static_cast<std::int64_t>(tree.getArray("static").shape.back());
@@ -201,17 +226,14 @@ void inspectCheckpoint(Inspection& result)
     result.checks.push_back({"manifest, sizes and checksums", ""});
     if (checkpoint.state.has("rollout/step"))
     {
-        return addRollout(result, checkpoint.state);
+        addRollout(result, checkpoint.state);
+        return addParts(result, checkpoint, "finite values");
     }
     addState(result, checkpoint.state);
-    result.facts.emplace_back("samples kept", !checkpoint.replay ? "none"
-        : std::to_string(checkpoint.replay->get<double>("time").size()));
-    if (checkpoint.replay)
-    {
-        Inspection samples;
-        addTensors(samples, *checkpoint.replay);
-        result.checks.push_back({"finite samples", samples.checks.front().fault});
-    }
+    const auto ids = checkpoint.state.get<std::int64_t>("loop/replay/id");
+    result.facts.emplace_back("samples kept",
+        checkpoint.hasReplay ? std::to_string(ids.size()) : "none");
+    addParts(result, checkpoint, "finite samples and waiting inputs");
 }
 
 
@@ -225,17 +247,17 @@ void inspectHdf5(Inspection& result)
         addGraph(result, tree);
         return addTensors(result, tree);
     }
-    if (tree.has("time") && tree.has("meshes/graph/count"))
+    if (tree.has("mesh") && tree.has("meshes/graph/count"))
     {
-        const auto times = tree.get<double>("time");
-        result.kind = "samples of a checkpoint (replay.h5)";
-        result.facts.emplace_back("samples", std::to_string(times.size()));
-        if (!times.empty())
-        {
-            const auto range = std::minmax_element(times.begin(), times.end());
-            result.facts.emplace_back("times", numberText(*range.first) + " to "
-                + numberText(*range.second));
-        }
+        result.kind = "samples of a checkpoint on one rank (replay0.h5, …)";
+        result.facts.emplace_back("samples", std::to_string(tree.getArray("mesh").count()));
+        return addTensors(result, tree);
+    }
+    if (tree.has("rows/ids/cells"))
+    {
+        result.kind = "rows of a checkpoint, and values on them, on one rank (rank0.h5, …)";
+        result.facts.emplace_back("cells",
+            std::to_string(tree.getArray("rows/ids/cells").count()));
         return addTensors(result, tree);
     }
     if (tree.has("rollout/step"))

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/Checkpoint.hpp"
 
-#include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "io/Disk.hpp"
 #include "io/Hdf5File.hpp"
 #include "io/Manifest.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 
 namespace fs = std::filesystem;
 
@@ -17,7 +19,24 @@ namespace
 {
 
 const std::string stateFile = "state.h5";
-const std::string replayFile = "replay.h5";
+
+
+std::string partFile(int rank)
+{
+    return "rank" + std::to_string(rank) + ".h5";
+}
+
+
+std::string replayFile(int rank)
+{
+    return "replay" + std::to_string(rank) + ".h5";
+}
+
+
+bool isReplayFile(const std::string& name)
+{
+    return name.compare(0, 6, "replay") == 0;
+}
 
 
 std::string asideOf(const std::string& folder)
@@ -26,11 +45,11 @@ std::string asideOf(const std::string& folder)
 }
 
 
-//- The manifest of a folder, all files checked; throws Error
-Manifest verified(const std::string& folder)
+//- The manifest of a folder in which all files are there; throws Error
+Manifest manifestOf(const std::string& folder)
 {
     Manifest manifest = Manifest::read(folder);
-    manifest.verify(folder);
+    manifest.requireSizes(folder);
     if (!manifest.has(stateFile))
     {
         throw Error("checkpoint '" + folder + "': " + stateFile + " is missing");
@@ -43,7 +62,7 @@ bool isGoodFolder(const std::string& folder)
 {
     try
     {
-        verified(folder);
+        manifestOf(folder).verify(folder);
         return true;
     }
     catch (const std::exception&)
@@ -56,13 +75,13 @@ bool isGoodFolder(const std::string& folder)
 //- Where the good copy stands: folder, or what a killed writer set aside
 std::string goodPlace(const std::string& folder)
 {
-    return !isGoodFolder(folder) && isGoodFolder(asideOf(folder)) ? asideOf(folder) : folder;
+    const std::string aside = asideOf(folder);
+    return fs::exists(aside) && !isGoodFolder(folder) && isGoodFolder(aside) ? aside : folder;
 }
 
 
-//- Let fill write files into a new folder, add its manifest and publish it. Returns bytes.
-std::size_t publish(const std::string& folder, const std::vector<std::string>& names,
-    const std::function<void(const std::string& temporary)>& fill)
+//- An empty folder where the new checkpoint is prepared
+void makeTemporary(const std::string& folder)
 {
     if (fs::exists(folder) && !fs::is_directory(folder))
     {
@@ -70,22 +89,18 @@ std::size_t publish(const std::string& folder, const std::vector<std::string>& n
             " be; give the object another name, or move the file");
     }
     const std::string temporary = temporaryName(folder);
-    const RemoveAtExit remover(temporary);
     fs::remove_all(temporary);
     fs::create_directory(temporary);
+}
 
-    fill(temporary);
 
-    const Manifest manifest = Manifest::of(temporary, names);
-    for (const std::string& name : names)
-    {
-        syncToDisk(temporary + '/' + name);
-    }
+//- Complete the new folder, whose files are measured and synced, and let it take its place
+void publish(const std::string& folder, const Manifest& manifest)
+{
+    const std::string temporary = temporaryName(folder);
     manifest.write(temporary);
     syncToDisk(temporary + '/' + Manifest::fileName);
-
     publishFolder(folder);
-    return manifest.bytes();
 }
 
 
@@ -115,17 +130,18 @@ void linkOrCopy(const std::string& from, const std::string& to)
 }
 
 
-//- A new checkpoint at folder from the named files of a good one
-void publishLinks(const std::string& folder, const std::string& source,
-    const std::vector<std::string>& names)
+//- A new checkpoint at folder from files of a good one
+void publishLinks(const std::string& folder, const std::string& source, const Manifest& manifest)
 {
-    publish(folder, names, [&](const std::string& temporary)
+    makeTemporary(folder);
+    const std::string temporary = temporaryName(folder);
+    const RemoveAtExit remover(temporary);
+    for (const Manifest::File& file : manifest.files)
     {
-        for (const std::string& name : names)
-        {
-            linkOrCopy(source + '/' + name, temporary + '/' + name);
-        }
-    });
+        linkOrCopy(source + '/' + file.name, temporary + '/' + file.name);
+        syncToDisk(temporary + '/' + file.name);
+    }
+    publish(folder, manifest);
 }
 
 
@@ -135,46 +151,153 @@ void makeReady(const std::string& folder)
     tidyCheckpoint(folder);
 }
 
-}
 
-
-std::size_t writeCheckpoint(const std::string& folder, const Checkpoint& checkpoint)
+//- One line for each file
+Comm::Bytes packedFiles(const Manifest& manifest)
 {
-    return guarded(folder, [&]()
+    std::string text;
+    for (const Manifest::File& file : manifest.files)
     {
-        makeReady(folder);
-        requireSpace(parentOf(folder), hdf5Bytes(checkpoint.state)
-            + (checkpoint.replay ? hdf5Bytes(*checkpoint.replay) : 0));
-
-        std::vector<std::string> names{stateFile};
-        if (checkpoint.replay)
-        {
-            names.push_back(replayFile);
-        }
-        return publish(folder, names, [&](const std::string& temporary)
-        {
-            writeHdf5(temporary + '/' + stateFile, checkpoint.state);
-            if (checkpoint.replay)
-            {
-                writeHdf5(temporary + '/' + replayFile, *checkpoint.replay);
-            }
-        });
-    });
+        text += file.name + ' ' + std::to_string(file.bytes) + ' ' + std::to_string(file.crc) + '\n';
+    }
+    return Comm::Bytes(text.begin(), text.end());
 }
 
 
-Checkpoint readCheckpoint(const std::string& folder)
+void addFiles(Manifest& manifest, const Comm::Bytes& bytes)
 {
-    const std::string place = goodPlace(folder);
-    const Manifest manifest = verified(place);
+    std::istringstream text(std::string(bytes.begin(), bytes.end()));
+    for (Manifest::File file; text >> file.name >> file.bytes >> file.crc;)
+    {
+        manifest.files.push_back(file);
+    }
+}
+
+}
+
+
+std::size_t writeCheckpoint
+(
+    const std::string& folder,
+    const StateTree& state,
+    const RankPart& part,
+    const Comm& comm
+)
+{
+    std::vector<std::pair<std::string, const StateTree*>> files;
+    if (comm.isMaster())
+    {
+        files.emplace_back(stateFile, &state);
+    }
+    files.emplace_back(partFile(comm.rank()), &part.values);
+    if (part.replay)
+    {
+        files.emplace_back(replayFile(comm.rank()), &*part.replay);
+    }
+
+    double bytes = 0;
+    for (const auto& [name, tree] : files)
+    {
+        bytes += static_cast<double>(hdf5Bytes(*tree));
+    }
+    comm.sum(Span<double>(&bytes, 1));
+    const std::string temporary = textOfMaster(comm, temporaryName(folder));
+
+    // Each phase ends when all ranks have done their part of it, or none goes on
+    const auto phase = [&](const std::function<void()>& body)
+    {
+        together(comm, [&] { guarded(folder, body); });
+    };
+
+    std::optional<RemoveAtExit> remover;
+    phase([&]
+    {
+        if (comm.isMaster())
+        {
+            makeReady(folder);
+            requireSpace(parentOf(folder), static_cast<std::size_t>(bytes));
+            remover.emplace(temporary);
+            makeTemporary(folder);
+        }
+    });
+
+    Manifest mine;
+    phase([&]
+    {
+        for (const auto& [name, tree] : files)
+        {
+            writeHdf5(temporary + '/' + name, *tree);
+            mine.files.push_back(Manifest::measure(temporary, name));
+            syncToDisk(temporary + '/' + name);
+        }
+    });
+
+    const std::vector<Comm::Bytes> measured = comm.gather(packedFiles(mine));
+    phase([&]
+    {
+        if (comm.isMaster())
+        {
+            Manifest all;
+            for (const Comm::Bytes& ofRank : measured)
+            {
+                addFiles(all, ofRank);
+            }
+            publish(folder, all);
+        }
+    });
+
+    bytes = static_cast<double>(mine.bytes());
+    comm.sum(Span<double>(&bytes, 1));
+    return static_cast<std::size_t>(bytes);
+}
+
+
+Checkpoint readCheckpoint(const std::string& folder, const Comm& comm)
+{
+    std::string place;
+    together(comm, [&]
+    {
+        if (comm.isMaster())
+        {
+            place = goodPlace(folder);
+            manifestOf(place);
+        }
+    });
+    place = textOfMaster(comm, place);
 
     Checkpoint checkpoint;
-    checkpoint.state = readHdf5(place + '/' + stateFile);
-    if (manifest.has(replayFile))
+    together(comm, [&]
     {
-        checkpoint.replay = readHdf5(place + '/' + replayFile);
-    }
+        const Manifest manifest = Manifest::read(place);
+        const auto tree = [&](const std::string& name)
+        {
+            manifest.verify(place, name);
+            return readHdf5(place + '/' + name);
+        };
+        while (manifest.has(partFile(checkpoint.nRanks)))
+        {
+            ++checkpoint.nRanks;
+        }
+        checkpoint.hasReplay = manifest.has(replayFile(0));
+        checkpoint.state = tree(stateFile);
+        for (int part = comm.rank(); part < checkpoint.nRanks; part += comm.size())
+        {
+            checkpoint.parts.push_back({tree(partFile(part)), std::nullopt});
+            if (checkpoint.hasReplay)
+            {
+                checkpoint.parts.back().replay = tree(replayFile(part));
+            }
+        }
+    });
     return checkpoint;
+}
+
+
+StateTree readState(const std::string& folder)
+{
+    const std::string place = goodPlace(folder);
+    manifestOf(place).verify(place, stateFile);
+    return readHdf5(place + '/' + stateFile);
 }
 
 
@@ -183,9 +306,13 @@ void dropReplay(const std::string& folder)
     guarded(folder, [&]()
     {
         makeReady(folder);
-        if (verified(folder).has(replayFile))
+        Manifest manifest = manifestOf(folder);
+        const auto isReplay = [](const Manifest::File& file) { return isReplayFile(file.name); };
+        const auto end = std::remove_if(manifest.files.begin(), manifest.files.end(), isReplay);
+        if (end != manifest.files.end())
         {
-            publishLinks(folder, folder, {stateFile});
+            manifest.files.erase(end, manifest.files.end());
+            publishLinks(folder, folder, manifest);
         }
     });
 }
@@ -196,13 +323,9 @@ void copyCheckpoint(const std::string& from, const std::string& to)
     guarded(to, [&]()
     {
         const std::string source = goodPlace(from);
-        std::vector<std::string> names;
-        for (const Manifest::File& file : verified(source).files)
-        {
-            names.push_back(file.name);
-        }
+        const Manifest manifest = manifestOf(source);
         makeReady(to);
-        publishLinks(to, source, names);
+        publishLinks(to, source, manifest);
     });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/CheckpointShelf.hpp"
 
-#include "base/Error.hpp"
+#include "base/agree.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -64,11 +64,25 @@ std::size_t CheckpointShelf::add
 (
     const CheckpointPlace& place,
     const std::string& timeName,
-    const Checkpoint& checkpoint
+    const StateTree& state,
+    const RankPart& part,
+    const Comm& comm
 )
 {
-    const std::size_t bytes = writeCheckpoint(place.folder, checkpoint);
+    const std::size_t bytes = writeCheckpoint(place.folder, state, part, comm);
+    together(comm, [&]
+    {
+        if (comm.isMaster())
+        {
+            keep(place, timeName);
+        }
+    });
+    return bytes;
+}
 
+
+void CheckpointShelf::keep(const CheckpointPlace& place, const std::string& timeName)
+{
     std::error_code fault;
     fs::create_directories(shelf_, fault);
     copyCheckpoint(place.folder, shelf_ + '/' + timeName);
@@ -82,7 +96,6 @@ std::size_t CheckpointShelf::add
         complete_.erase(complete_.begin());
         trim(old);
     }
-    return bytes;
 }
 
 

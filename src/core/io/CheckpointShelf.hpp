@@ -19,17 +19,18 @@ struct CheckpointPlace
 
 //- Where the checkpoints of one object are kept: each in the folder of its own time, and
 //  copies of the two newest on a shelf that no purging of time folders reaches. The replay
-//  part is kept in the two newest only.
+//  parts are kept in the two newest only. The shelf is the master's work; other ranks call add()
+//  only.
 class CheckpointShelf
 {
 public:
 
     explicit CheckpointShelf(std::string shelf);
 
-    //- Write to place and copy to the shelf as timeName. Throws Error; earlier checkpoints
-    //  are untouched then. Returns the bytes written.
+    //- Write to place, as writeCheckpoint(), and copy to the shelf as timeName. Throws AgreedError;
+    //  earlier checkpoints are untouched then. Returns the bytes written by all. Collective.
     std::size_t add(const CheckpointPlace& place, const std::string& timeName,
-        const Checkpoint& checkpoint);
+        const StateTree& state, const RankPart& part, const Comm& comm = SerialComm());
 
     //- Put in order what killed writers left at these places and on the shelf; returns those
     //  of the places that have a checkpoint
@@ -48,10 +49,11 @@ private:
 
     static constexpr std::size_t nKept = 2;
 
+    void keep(const CheckpointPlace& place, const std::string& timeName);
     static void trim(const std::string& folder);
     void prune() const;
 
     std::string shelf_;
-    std::vector<std::string> complete_;     // folders that still have a replay part, oldest first
+    std::vector<std::string> complete_;     // folders that still have replay parts, oldest first
 };
 }

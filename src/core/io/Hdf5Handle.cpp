@@ -8,6 +8,9 @@ namespace inSitu
 namespace
 {
 
+std::mutex oneThread;
+
+
 herr_t innermost(unsigned, const H5E_error2_t* entry, void* text)
 {
     *static_cast<std::string*>(text) = entry->desc ? entry->desc : "";
@@ -32,6 +35,8 @@ std::string systemMessage(const std::string& description)
 
 
 Hdf5Silence::Hdf5Silence()
+:
+    lock_(oneThread)
 {
     // A file that a faulty disk left incomplete stays open within HDF5, and its attempt to
     // close it when the process ends crashes. All other files are closed by then.

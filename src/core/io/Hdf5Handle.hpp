@@ -3,13 +3,15 @@
 
 #include <hdf5.h>
 
+#include <mutex>
 #include <string>
 #include <utility>
 
 namespace inSitu
 {
 
-//- Keeps HDF5 from printing its error stack as long as it lives
+//- Keeps HDF5 from printing its error stack as long as it lives, and other threads from calling it: as
+//  it is commonly built it bears one at a time
 class Hdf5Silence
 {
 public:
@@ -22,6 +24,7 @@ public:
 
 private:
 
+    std::unique_lock<std::mutex> lock_;
     H5E_auto2_t print_ = nullptr;
     void* data_ = nullptr;
 };

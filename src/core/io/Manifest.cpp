@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -29,37 +30,26 @@ std::string hexadecimal(std::uint32_t crc)
 }
 
 
+std::string placeOf(const std::string& folder, const std::string& name)
+{
+    return "checkpoint '" + folder + "': " + name;
+}
+
+
+void requireSize(const std::string& folder, const Manifest::File& file, std::uint64_t bytes)
+{
+    if (bytes != file.bytes)
+    {
+        throw Error(placeOf(folder, file.name) + " has " + std::to_string(bytes)
+            + " bytes, the manifest says " + std::to_string(file.bytes));
+    }
+}
+
+
 //- How the text ends, given the text before
 std::string ending(const std::string& before)
 {
     return ",\"crc32\":\"" + hexadecimal(crc32(before.data(), before.size())) + "\"}\n";
-}
-
-
-Manifest::File measure(const std::string& folder, const std::string& name)
-{
-    std::ifstream file(folder + '/' + name, std::ios::binary);
-    if (!file)
-    {
-        throw Error("checkpoint '" + folder + "': " + name + " is missing");
-    }
-
-    Manifest::File measured{name, 0, 0};
-    std::vector<char> chunk(65536);
-    do
-    {
-        file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-        const auto count = static_cast<std::size_t>(file.gcount());
-        measured.crc = crc32(chunk.data(), count, measured.crc);
-        measured.bytes += count;
-    }
-    while (file);
-
-    if (!file.eof())
-    {
-        throw Error("checkpoint '" + folder + "': " + name + " cannot be read");
-    }
-    return measured;
 }
 
 
@@ -85,14 +75,30 @@ Manifest::File fileFrom(const Node& node)
 const std::string Manifest::fileName = "manifest.json";
 
 
-Manifest Manifest::of(const std::string& folder, const std::vector<std::string>& names)
+Manifest::File Manifest::measure(const std::string& folder, const std::string& name)
 {
-    Manifest manifest;
-    for (const std::string& name : names)
+    std::ifstream file(folder + '/' + name, std::ios::binary);
+    if (!file)
     {
-        manifest.files.push_back(measure(folder, name));
+        throw Error(placeOf(folder, name) + " is missing");
     }
-    return manifest;
+
+    File measured{name, 0, 0};
+    std::vector<char> chunk(65536);
+    do
+    {
+        file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+        const auto count = static_cast<std::size_t>(file.gcount());
+        measured.crc = crc32(chunk.data(), count, measured.crc);
+        measured.bytes += count;
+    }
+    while (file);
+
+    if (!file.eof())
+    {
+        throw Error(placeOf(folder, name) + " cannot be read");
+    }
+    return measured;
 }
 
 
@@ -102,7 +108,7 @@ Manifest Manifest::read(const std::string& folder)
     std::ifstream file(path, std::ios::binary);
     if (!file)
     {
-        throw Error("checkpoint '" + folder + "': " + fileName + " is missing");
+        throw Error(placeOf(folder, fileName) + " is missing");
     }
     std::ostringstream content;
     content << file.rdbuf();
@@ -112,7 +118,7 @@ Manifest Manifest::read(const std::string& folder)
     const std::string before = text.substr(0, text.size() - std::min(text.size(), endingSize));
     if (text != before + ending(before))
     {
-        throw Error("checkpoint '" + folder + "': " + fileName + " is damaged");
+        throw Error(placeOf(folder, fileName) + " is damaged");
     }
 
     const Node root = parseYaml(before + '}', path);
@@ -163,21 +169,44 @@ void Manifest::write(const std::string& folder) const
 }
 
 
+void Manifest::requireSizes(const std::string& folder) const
+{
+    for (const File& file : files)
+    {
+        std::error_code fault;
+        const auto bytes = std::filesystem::file_size(folder + '/' + file.name, fault);
+        if (fault)
+        {
+            throw Error(placeOf(folder, file.name) + " is missing");
+        }
+        requireSize(folder, file, bytes);
+    }
+}
+
+
 void Manifest::verify(const std::string& folder) const
 {
     for (const File& file : files)
     {
-        const File found = measure(folder, file.name);
-        const std::string what = "checkpoint '" + folder + "': " + file.name;
-        if (found.bytes != file.bytes)
-        {
-            throw Error(what + " has " + std::to_string(found.bytes) + " bytes, the manifest says "
-                + std::to_string(file.bytes));
-        }
-        if (found.crc != file.crc)
-        {
-            throw Error(what + " is damaged: its checksum is not that of the manifest");
-        }
+        verify(folder, file.name);
+    }
+}
+
+
+void Manifest::verify(const std::string& folder, const std::string& name) const
+{
+    const auto file = std::find_if(files.begin(), files.end(),
+        [&](const File& candidate) { return candidate.name == name; });
+    if (file == files.end())
+    {
+        throw Error(placeOf(folder, name) + " is not among the files of the manifest");
+    }
+    const File found = measure(folder, name);
+    requireSize(folder, *file, found.bytes);
+    if (found.crc != file->crc)
+    {
+        throw Error(placeOf(folder, name)
+            + " is damaged: its checksum is not that of the manifest");
     }
 }
 

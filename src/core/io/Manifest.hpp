@@ -26,8 +26,8 @@ struct Manifest
     //- Name of the manifest's own file
     static const std::string fileName;
 
-    //- Measure these files of a folder
-    static Manifest of(const std::string& folder, const std::vector<std::string>& names);
+    //- Measure a file of a folder. Throws Error if it is missing or cannot be read.
+    static File measure(const std::string& folder, const std::string& name);
 
     //- Throws Error: missing, damaged, of another format version
     static Manifest read(const std::string& folder);
@@ -35,8 +35,14 @@ struct Manifest
     //- Write it into folder
     void write(const std::string& folder) const;
 
-    //- Throws Error naming the first file that is missing or not as stated
+    //- Throws Error naming the first file that is missing or of another size than stated
+    void requireSizes(const std::string& folder) const;
+
+    //- The same, for its checksum too
     void verify(const std::string& folder) const;
+
+    //- The same for one of them
+    void verify(const std::string& folder, const std::string& name) const;
 
     bool has(const std::string& name) const;
 

@@ -181,7 +181,7 @@ WeightsFile readWeights(const std::string& path)
     if (std::filesystem::is_directory(path))
     {
         file.kind = "a checkpoint";
-        add(file, readCheckpoint(path).state.subTree("loop/trainer/model"));
+        add(file, readState(path).subTree("loop/trainer/model"));
     }
     else
     {

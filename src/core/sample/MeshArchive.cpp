@@ -21,6 +21,7 @@ using Shared = std::shared_ptr<const T>;
 
 StateTree saved(const MeshGraph& graph) { return graph.save(); }
 StateTree saved(const MeshGeometry& geometry) { return geometry.save(); }
+StateTree saved(const RowIds& ids) { return ids.save(); }
 
 template<class T>
 StateTree saved(const std::vector<T>& values)
@@ -40,6 +41,12 @@ void restore(const StateTree& state, Shared<MeshGraph>& part)
 void restore(const StateTree& state, Shared<MeshGeometry>& part)
 {
     part = std::make_shared<const MeshGeometry>(MeshGeometry::load(state));
+}
+
+
+void restore(const StateTree& state, Shared<RowIds>& part)
+{
+    part = std::make_shared<const RowIds>(RowIds::load(state));
 }
 
 
@@ -136,6 +143,7 @@ void forParts(const Body& body)
     body("geometry", &MeshState::geometry);
     body("static", &MeshState::staticFeatures);
     body("mask", &MeshState::cellMask);
+    body("ids", &MeshState::ids);
 }
 
 }
@@ -165,7 +173,21 @@ StateTree MeshArchive::save(const std::vector<MeshState>& known) const
     StateTree state;
     forParts([&](const char* kind, auto part)
         { inSitu::save(state, kind, states_, present_, known, part); });
+
+    std::vector<std::int64_t> numbers;
+    for (const MeshState& mesh : states_)
+    {
+        const auto place = std::find(known.begin(), known.end(), mesh);
+        numbers.push_back(place == known.end() ? none : place - known.begin());
+    }
+    state.put("sameAs", numbers);
     return state;
+}
+
+
+std::vector<std::int64_t> MeshArchive::knownIn(const StateTree& state)
+{
+    return state.get<std::int64_t>("sameAs");
 }
 
 

@@ -34,6 +34,9 @@ public:
     static MeshArchive load(const StateTree& state, const MeshState& present,
         const std::vector<MeshState>& known = {});
 
+    //- Of each state of a saved archive, which of the known meshes it is; -1: none
+    static std::vector<std::int64_t> knownIn(const StateTree& state);
+
     //- Throws Error if there is none of that number
     const MeshState& at(std::int64_t number) const;
 

@@ -212,37 +212,50 @@ void PendingInputs::carryOver
 }
 
 
-StateTree PendingInputs::save(int nInputColumns, const MeshState& present) const
+StateTree PendingInputs::save() const
 {
-    StateTree state;
-    MeshArchive meshes(present);
     std::vector<double> times, deltaTs;
-    std::vector<std::int64_t> timeIndices, meshIndices;
+    std::vector<std::int64_t> timeIndices;
     for (const Snapshot& snapshot : waiting_)
     {
-        const std::string name = std::to_string(times.size());
-        const MeshGraph& graph = *snapshot.mesh.graph;
-        state.putArray("input/" + name,
-            slotArray(snapshot.input, realType(precision_), graph.nNodes(), nInputColumns));
-        state.putArray("target/" + name, slotArray(snapshot.target, StateTree::Type::float64,
-            graph.nCells(), nTargetColumns_));
         times.push_back(snapshot.time);
         deltaTs.push_back(snapshot.deltaT);
         timeIndices.push_back(snapshot.timeIndex);
-        meshIndices.push_back(meshes.add(snapshot.mesh));
     }
+    StateTree state;
     state.put("time", times);
     state.put("deltaT", deltaTs);
     state.put("timeIndex", timeIndices);
-    state.put("mesh", meshIndices);
-    state.putTree("meshes", meshes.save());
     return state;
+}
+
+
+StateTree PendingInputs::saveValues(int nInputColumns, const MeshState& present) const
+{
+    StateTree values;
+    MeshArchive meshes(present);
+    std::vector<std::int64_t> meshNumbers;
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
+    {
+        const Snapshot& snapshot = waiting_[i];
+        const std::string name = std::to_string(i);
+        const MeshGraph& graph = *snapshot.mesh.graph;
+        values.putArray("input/" + name,
+            slotArray(snapshot.input, realType(precision_), graph.nNodes(), nInputColumns));
+        values.putArray("target/" + name, slotArray(snapshot.target, StateTree::Type::float64,
+            graph.nCells(), nTargetColumns_));
+        meshNumbers.push_back(meshes.add(snapshot.mesh));
+    }
+    values.put("mesh", meshNumbers);
+    values.putTree("meshes", meshes.save({present}));
+    return values;
 }
 
 
 void PendingInputs::load
 (
     const StateTree& state,
+    const StateTree& values,
     const MeshState& present,
     SlotPool& inputs,
     SlotPool& rawTargets
@@ -250,11 +263,11 @@ void PendingInputs::load
 {
     const std::vector<double> times = state.get<double>("time");
     std::vector<double> deltaTs(times.size());
-    std::vector<std::int64_t> timeIndices(times.size()), meshIndices(times.size());
+    std::vector<std::int64_t> timeIndices(times.size()), meshNumbers(times.size());
     state.get("deltaT", Span<double>(deltaTs));
     state.get("timeIndex", Span<std::int64_t>(timeIndices));
-    state.get("mesh", Span<std::int64_t>(meshIndices));
-    const MeshArchive meshes = MeshArchive::load(state.subTree("meshes"), present);
+    values.get("mesh", Span<std::int64_t>(meshNumbers));
+    const MeshArchive meshes = MeshArchive::load(values.subTree("meshes"), present);
 
     std::vector<Snapshot> loaded;
     loaded.reserve(waiting_.capacity());
@@ -266,9 +279,9 @@ void PendingInputs::load
             times[i],
             timeIndices[i],
             deltaTs[i],
-            onRowsOf(present, meshes.at(meshIndices[i])),
-            slotFrom(state, "input/" + name, realType(precision_), inputs),
-            slotFrom(state, "target/" + name, StateTree::Type::float64, rawTargets)
+            onRowsOf(present, meshes.at(meshNumbers[i])),
+            slotFrom(values, "input/" + name, realType(precision_), inputs),
+            slotFrom(values, "target/" + name, StateTree::Type::float64, rawTargets)
         });
     }
     if (!(horizon_.seconds > 0) && loaded.size() > static_cast<std::size_t>(horizon_.steps))

@@ -77,13 +77,15 @@ public:
     void carryOver(const MeshState& mesh, const std::vector<Values>& values, SlotPool& inputs,
         SlotPool& rawTargets);
 
-    //- Values (shared with the slots, not copied), times and meshes; parts of present are
-    //  only named
-    StateTree save(int nInputColumns, const MeshState& present) const;
+    //- When they were taken: the same on all ranks
+    StateTree save() const;
+
+    //- Values (shared with the slots, not copied) and meshes; parts of present are only named
+    StateTree saveValues(int nInputColumns, const MeshState& present) const;
 
     //- present is the mesh now, of which nothing was saved
-    void load(const StateTree& state, const MeshState& present, SlotPool& inputs,
-        SlotPool& rawTargets);
+    void load(const StateTree& state, const StateTree& values, const MeshState& present,
+        SlotPool& inputs, SlotPool& rawTargets);
 
 private:
 

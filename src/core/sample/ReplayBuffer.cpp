@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <sstream>
 #include <string>
 
@@ -43,6 +42,10 @@ void forParts(const MeshState& mesh, const Body& body)
     if (mesh.cellMask)
     {
         body(mesh.cellMask.get(), bytesIn(*mesh.cellMask));
+    }
+    if (mesh.ids)
+    {
+        body(mesh.ids.get(), mesh.ids->bytes());
     }
 }
 
@@ -217,15 +220,20 @@ std::vector<Sample> ReplayBuffer::draw(int n)
 StateTree ReplayBuffer::saveState() const
 {
     std::vector<std::int64_t> ids;
+    std::vector<double> times, features;
     for (const Sample& sample : samples_)
     {
         ids.push_back(sample.id);
+        times.push_back(sample.time);
+        features.insert(features.end(), sample.features.begin(), sample.features.end());
     }
     std::ostringstream generator;
     generator << generator_;
 
     StateTree state;
     state.put("id", ids);
+    state.put("time", times);
+    state.put("features", features);
     state.putInt("nSeen", nSeen_);
     state.putText("generator", generator.str());
     return state;
@@ -236,7 +244,6 @@ StateTree ReplayBuffer::saveValues(const std::vector<MeshState>& known) const
 {
     StateTree values;
     MeshArchive meshes;
-    std::vector<double> times;
     std::vector<std::int64_t> meshNumbers;
     for (std::size_t i = 0; i < samples_.size(); ++i)
     {
@@ -247,11 +254,8 @@ StateTree ReplayBuffer::saveValues(const std::vector<MeshState>& known) const
             slotArray(sample.input, realType(precision_), graph.nNodes(), nInputColumns_));
         values.putArray("target/" + name,
             slotArray(sample.target, realType(precision_), graph.nCells(), nTargetColumns_));
-        values.put("features/" + name, sample.features);
-        times.push_back(sample.time);
         meshNumbers.push_back(meshes.add(sample.mesh));
     }
-    values.put("time", times);
     values.put("mesh", meshNumbers);
     values.putTree("meshes", meshes.save(known));
     return values;
@@ -277,14 +281,22 @@ void ReplayBuffer::load
     if (values)
     {
         const std::vector<std::int64_t> ids = state.get<std::int64_t>("id");
+        const std::vector<double> features = state.get<double>("features");
+        const std::size_t nFeatures = ids.empty() ? 0 : features.size()/ids.size();
         std::vector<double> times(ids.size());
         std::vector<std::int64_t> meshNumbers(ids.size());
-        values->get("time", Span<double>(times));
+        state.get("time", Span<double>(times));
         values->get("mesh", Span<std::int64_t>(meshNumbers));
         const MeshArchive meshes = MeshArchive::load(values->subTree("meshes"), {}, known);
 
-        std::vector<std::size_t> kept(ids.size());
-        std::iota(kept.begin(), kept.end(), 0);
+        std::vector<std::size_t> kept;
+        for (std::size_t i = 0; i < ids.size(); ++i)
+        {
+            if (meshNumbers[i] >= 0)
+            {
+                kept.push_back(i);
+            }
+        }
         const std::size_t capacity = limits_.capacity;
         if (kept.size() > capacity && policy_ == Policy::fifo)
         {
@@ -317,7 +329,8 @@ void ReplayBuffer::load
             sample.mesh = meshes.at(meshNumbers[i]);
             sample.input = read("input/" + name, sample.mesh.graph->nNodes(), nInputColumns_);
             sample.target = read("target/" + name, sample.mesh.graph->nCells(), nTargetColumns_);
-            sample.features = values->get<double>("features/" + name);
+            const auto first = features.begin() + static_cast<std::ptrdiff_t>(i*nFeatures);
+            sample.features.assign(first, first + static_cast<std::ptrdiff_t>(nFeatures));
             loaded.memory_.add(sample);
             loaded.samples_.push_back(std::move(sample));
         }

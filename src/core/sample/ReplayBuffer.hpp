@@ -83,18 +83,19 @@ public:
     //- fifo: oldest first; reservoir: in no order that means anything
     const std::deque<Sample>& samples() const { return samples_; }
 
-    //- Order, counters and generator; the values of the samples go with their meshes into a
-    //  tree of their own, sharing memory with the slots. known: meshes of the run that samples may
-    //  share.
+    //- Order, times, features, counters and generator: the same on all ranks
     StateTree saveState() const;
+
+    //- The values of the samples, of this rank, with their meshes, sharing memory with the slots.
+    //  known: meshes of the run that samples may share.
     StateTree saveValues(const std::vector<MeshState>& known = {}) const;
 
     //- values == nullptr: the contents were left out of the checkpoint, counters and
-    //  generator resume and the buffer fills again. With the same capacity and policy what
-    //  follows is bit for bit as if nothing had happened; a smaller fifo keeps its newest
-    //  samples, a smaller reservoir a random choice. known: as for saveValues(), what was shared
-    //  is shared again. Throws Error, leaving the buffer as it was, if an entry is missing or does
-    //  not fit its mesh.
+    //  generator resume and the buffer fills again; a sample whose mesh has the number -1 was left
+    //  out alone. With the same capacity and policy what follows is bit for bit as if nothing had
+    //  happened; a smaller fifo keeps its newest samples, a smaller reservoir a random choice.
+    //  known: as for saveValues(), what was shared is shared again. Throws Error, leaving the
+    //  buffer as it was, if an entry is missing or does not fit its mesh.
     void load(const StateTree& state, const StateTree* values,
         const std::vector<MeshState>& known = {});
 

@@ -4,6 +4,7 @@
 #include "buffer/SlotPool.hpp"
 #include "graph/MeshGeometry.hpp"
 #include "graph/MeshGraph.hpp"
+#include "sample/RowIds.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -11,19 +12,6 @@
 
 namespace inSitu
 {
-
-//- Names of the rows of this rank in the whole mesh
-struct RowIds
-{
-    std::vector<std::int64_t> cells;        //!< [nCells]
-    std::vector<std::int64_t> faces;        //!< of the boundary rows [nBoundary], ascending with
-                                            //!< their order in the whole mesh
-
-    //- Those of the undecomposed mesh. Otherwise the ranks' rows are counted through, and another
-    //  decomposition gives other names.
-    bool undecomposed = false;
-};
-
 
 //- The state of the mesh that a snapshot was taken on. Immutable and shared: a sample
 //  keeps its own alive after the mesh has changed. What did not change is the same object.
@@ -46,6 +34,12 @@ struct MeshState
 
     //- [nCells] 1 inside the zone of the loss, 0 outside; null: all cells
     std::shared_ptr<const std::vector<double>> cellMask;
+
+    //- Names of the rows, whoever gave them
+    std::shared_ptr<const RowIds> names() const
+    {
+        return ids ? ids : std::make_shared<const RowIds>(RowIds::asNumbered(*graph));
+    }
 
     //- Identity of the rows: the same object, the same cells and faces
     const std::shared_ptr<const MeshGraph>& rows() const { return inner ? inner : graph; }

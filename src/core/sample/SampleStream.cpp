@@ -209,21 +209,28 @@ StateTree SampleStream::save() const
     state.put("inputReference", inputReference_);
     state.put("targetReference", targetReference_);
     state.putInt("samples", nSamples_);
-    state.putTree("pending", pending_.save(layout_.input.nColumns, mesh_));
+    state.putTree("pending", pending_.save());
     return state;
 }
 
 
-int SampleStream::load(const StateTree& state, bool continuous)
+StateTree SampleStream::saveWaiting() const
+{
+    return pending_.saveValues(layout_.input.nColumns, mesh_);
+}
+
+
+int SampleStream::load(const StateTree& state, const StateTree* waiting)
 {
     inputReference_ = state.get<double>("inputReference");
     targetReference_ = state.get<double>("targetReference");
     nSamples_ = state.getInt("samples");
-    if (!continuous)
+    const StateTree pending = state.subTree("pending");
+    if (!waiting)
     {
-        return static_cast<int>(state.getArray("pending/time").count());
+        return static_cast<int>(pending.getArray("time").count());
     }
-    pending_.load(state.subTree("pending"), mesh_, *inputs_, *rawTargets_);
+    pending_.load(pending, *waiting, mesh_, *inputs_, *rawTargets_);
     return 0;
 }
 

@@ -92,11 +92,15 @@ public:
     //  inputs themselves
     void setMaxWaiting(std::size_t number) { maxWaiting_ = number; }
 
+    //- The same on all ranks
     StateTree save() const;
 
-    //- continuous: the state belongs to the start time and to the mesh now; otherwise what
-    //  waited is lost, and its number returned
-    int load(const StateTree& state, bool continuous);
+    //- Values of what waits, of this rank
+    StateTree saveWaiting() const;
+
+    //- waiting: values of the start time on the mesh now; nullptr: what waited is lost. Returns how
+    //  many were lost.
+    int load(const StateTree& state, const StateTree* waiting);
 
 private:
 

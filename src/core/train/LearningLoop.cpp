@@ -137,7 +137,8 @@ std::string LearningLoop::limitMemory()
     {
         perSample += mesh.graph->bytes() + mesh.geometry->bytes()
             + mesh.staticFeatures->size()*sizeof(float)
-            + (mesh.cellMask ? mesh.cellMask->size()*sizeof(double) : 0);
+            + (mesh.cellMask ? mesh.cellMask->size()*sizeof(double) : 0)
+            + (mesh.ids ? mesh.ids->bytes() : 0);
     }
     if (case_.meshMayChange && object.onTopologyChange == "map")
     {
@@ -522,6 +523,19 @@ std::vector<MeshState> LearningLoop::knownMeshes() const
 }
 
 
+StateTree LearningLoop::savePart() const
+{
+    StateTree part;
+    part.putTree("waiting", stream_.saveWaiting());
+    const std::vector<std::uint8_t> generator = trainer_->model().generatorState();
+    if (!generator.empty())
+    {
+        part.put("modelGenerator", generator);
+    }
+    return part;
+}
+
+
 StateTree LearningLoop::saveReplay() const
 {
     return replay_.saveValues(knownMeshes());
@@ -531,8 +545,8 @@ StateTree LearningLoop::saveReplay() const
 std::vector<std::string> LearningLoop::load
 (
     const StateTree& state,
-    const StateTree* replay,
-    bool continuous
+    const StateTree& part,
+    const StateTree* replay
 )
 {
     // The one part that may refuse comes first
@@ -544,7 +558,13 @@ std::vector<std::string> LearningLoop::load
     learningRate_ = state.getDouble("learningRate");
     gradientNorm_ = state.getDouble("gradientNorm");
 
-    const int lost = stream_.load(state.subTree("stream"), continuous);
+    if (part.has("modelGenerator"))
+    {
+        trainer_->model().setGeneratorState(part.get<std::uint8_t>("modelGenerator"));
+    }
+    const StateTree waiting = part.subTree("waiting");
+    const int lost =
+        stream_.load(state.subTree("stream"), waiting.has("mesh") ? &waiting : nullptr);
     if (lost > 0)
     {
         dropped_["gap"] += lost;

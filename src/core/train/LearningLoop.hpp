@@ -84,13 +84,19 @@ public:
     //- Inputs that were mapped to another mesh
     std::int64_t nMapped() const { return nMapped_; }
 
+    //- The same on all ranks
     StateTree save() const;
+
+    //- Of this rank: what waits for a target, and the generator of the model if it has one
+    StateTree savePart() const;
+
+    //- Of this rank: the values of the samples
     StateTree saveReplay() const;
 
-    //- replay == nullptr: the buffer fills anew. continuous: the state belongs to the start
-    //  time; otherwise pending snapshots are dropped. Returns a sentence for each part that
-    //  starts afresh since its type has changed.
-    std::vector<std::string> load(const StateTree& state, const StateTree* replay, bool continuous);
+    //- What part does not have is lost or stays as it is; replay == nullptr: the buffer fills anew.
+    //  Returns a sentence for each part that starts afresh since its type has changed.
+    std::vector<std::string> load(const StateTree& state, const StateTree& part,
+        const StateTree* replay);
 
 private:
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/RunIdentity.hpp"
 
-#include "base/Error.hpp"
-#include "io/Crc32.hpp"
+#include "base/agree.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,31 +27,10 @@ StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const
 }
 
 
-//- Equal for equal graphs between patches of the same names, types and sizes
-std::int64_t fingerprint(const CaseMesh& mesh)
+//- First row that lies elsewhere; empty: none. then: where the rows were.
+std::string pointDifference(const std::vector<double>& then, const TrainingCase& theCase,
+    const CaseMesh& mesh, const Comm& comm)
 {
-    const MeshGraph& graph = *mesh.state.rows();
-    std::uint32_t sum = crc32(mesh.text.data(), mesh.text.size());
-    for (const Span<const std::int32_t> values
-      : {graph.receiverStart(), graph.senders(), graph.faceOf()})
-    {
-        sum = crc32(values.data(), values.size()*sizeof(std::int32_t), sum);
-    }
-    return sum;
-}
-
-
-//- What differs; empty: nothing
-std::string meshDifference(const StateTree& identity, const TrainingCase& theCase,
-    const CaseMesh& mesh)
-{
-    if (identity.getInt("topology") != fingerprint(mesh))
-    {
-        return "another mesh: the checkpoint has " + identity.getText("mesh") + ", the run has "
-            + mesh.text;
-    }
-
-    const std::vector<double> then = identity.get<double>("centres");
     const std::vector<double>& now = mesh.state.geometry->centres;
     double size = 0;
     for (const double coordinate : now)
@@ -60,30 +38,46 @@ std::string meshDifference(const StateTree& identity, const TrainingCase& theCas
         size = std::max(size, std::abs(coordinate));
     }
     // A centre near 0 is a mean of points that are not, and these are rounded
-    const double tolerance = theCase.pointRounding*size
-        + 1e-6*meanEdgeLength(*mesh.state.graph, *mesh.state.geometry);
+    const double tolerance = theCase.pointRounding*largestOf(comm, size)
+        + 1e-6*largestOf(comm, meanEdgeLength(*mesh.state.graph, *mesh.state.geometry));
     for (std::size_t i = 0; i < now.size(); ++i)
     {
         if (i >= then.size() || !(std::abs(then[i] - now[i]) <= tolerance))
         {
-            return "another mesh: same topology, but other points, first at "
-                + mesh.placeOfRow(static_cast<std::int64_t>(i/3));
+            return mesh.placeOfRow(static_cast<std::int64_t>(i/3));
         }
     }
     return {};
+}
+
+
+//- What differs; empty: nothing
+std::string meshDifference(const StateTree& identity, const SavedRows& rows,
+    const TrainingCase& theCase, const CaseMesh& mesh, const Comm& comm)
+{
+    if (identity.getText("mesh") != mesh.text || rows.areOfAnotherMesh())
+    {
+        return "another mesh: the checkpoint has " + identity.getText("mesh") + ", the run has "
+            + mesh.text;
+    }
+    const std::optional<std::vector<double>> then = rows.centres();
+    const std::string place =
+        then ? firstText(comm, pointDifference(*then, theCase, mesh, comm)) : std::string();
+    return place.empty() ? place
+        : "another mesh: same topology, but other points, first at " + place;
 }
 
 }
 
 
 StateTree saveIdentity(const Settings& settings, const TrainingCase& theCase,
-    const CaseMesh& mesh)
+    const CaseMesh& mesh, const Comm& comm)
 {
     StateTree identity;
     identity.putInt("format", formatVersion);
-    identity.putInt("topology", fingerprint(mesh));
+    identity.putTree("topology",
+        TopologyMark::of(mesh.state, *mesh.state.names(), comm).save());
     identity.putText("mesh", mesh.text);
-    identity.put("centres", mesh.state.geometry->centres);
     identity.putText("versions", join(theCase.versions, ", "));
     identity.putTree("columns", columnsOf(settings, theCase, mesh));
     for (const auto& [path, value] : settings.values)
@@ -94,14 +88,7 @@ StateTree saveIdentity(const Settings& settings, const TrainingCase& theCase,
 }
 
 
-std::vector<std::string> requireSameRun
-(
-    const StateTree& identity,
-    const Settings& settings,
-    const TrainingCase& theCase,
-    const CaseMesh& mesh,
-    bool sameTime
-)
+void requireFormat(const StateTree& identity)
 {
     if (identity.getInt("format") != formatVersion)
     {
@@ -109,7 +96,20 @@ std::vector<std::string> requireSameRun
             + " of another version of inSituFoam; this one reads "
             + std::to_string(formatVersion));
     }
+}
 
+
+std::vector<std::string> requireSameRun
+(
+    const StateTree& identity,
+    const SavedRows& rows,
+    const Settings& settings,
+    const TrainingCase& theCase,
+    const CaseMesh& mesh,
+    bool sameTime,
+    const Comm& comm
+)
+{
     std::vector<std::string> faults;
     const StateTree columns = columnsOf(settings, theCase, mesh);
     for (const ConfigDifference& change
@@ -128,7 +128,7 @@ std::vector<std::string> requireSameRun
     // Other columns or rows make another mesh of the same one
     if (faults.empty() && (sameTime || !theCase.meshMayChange))
     {
-        const std::string difference = meshDifference(identity, theCase, mesh);
+        const std::string difference = meshDifference(identity, rows, theCase, mesh, comm);
         if (!difference.empty())
         {
             faults.push_back(difference);

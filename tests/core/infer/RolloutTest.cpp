@@ -263,10 +263,10 @@ TEST(Rollout, GoesOnWhereARestartLeftIt)
     EXPECT_FALSE(unbroken.tick(at(4)));
 
     // The host reads its mesh again: that of now, in other objects
-    const StateTree saved = unbroken.save();
+    const StateTree saved = unbroken.save(), values = unbroken.saveValues();
     Rollout restarted = rolloutOf(surrogate, host, {3, 0});
     EXPECT_FALSE(restarted.begun());
-    restarted.load(saved);
+    restarted.load(saved, values);
     EXPECT_TRUE(restarted.begun());
     EXPECT_TRUE(restarted.fed());
     EXPECT_EQ(restarted.waited(), 1);
@@ -306,7 +306,7 @@ TEST(Rollout, RefusesTheStateOfAnotherMesh)
     rollout.feed(at(1), state.views());
 
     Rollout other = rolloutOf(surrogate, large, {3, 0});
-    EXPECT_THAT([&] { other.load(rollout.save()); }, ThrowsMessage<Error>(HasSubstr(
+    EXPECT_THAT([&] { other.load(rollout.save(), rollout.saveValues()); }, ThrowsMessage<Error>(HasSubstr(
         "the saved rollout has 90 values in start, mesh and model here 105")));
     EXPECT_FALSE(other.begun());
 }

@@ -30,24 +30,45 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-Checkpoint example(std::int64_t count, bool withReplay = true)
+struct Example
 {
-    Checkpoint checkpoint;
-    checkpoint.state.putInt("count", count);
-    checkpoint.state.put("weights", std::vector<double>(37, 0.1*static_cast<double>(count)));
-    checkpoint.state.putText("configuration", "{\"horizon\":4}");
+    StateTree state;
+    RankPart part;
+};
+
+
+Example example(std::int64_t count, bool withReplay = true)
+{
+    Example example;
+    example.state.putInt("count", count);
+    example.state.put("weights", std::vector<double>(37, 0.1*static_cast<double>(count)));
+    example.state.putText("configuration", "{\"horizon\":4}");
+    example.part.values.put("waiting", std::vector<double>{0.5*static_cast<double>(count)});
     if (withReplay)
     {
-        checkpoint.replay.emplace();
-        checkpoint.replay->put("values", std::vector<float>(53, 0.25f*static_cast<float>(count)));
+        example.part.replay.emplace();
+        example.part.replay->put("values",
+            std::vector<float>(53, 0.25f*static_cast<float>(count)));
     }
-    return checkpoint;
+    return example;
+}
+
+
+std::size_t write(const std::string& folder, const Example& example)
+{
+    return writeCheckpoint(folder, example.state, example.part);
+}
+
+
+Checkpoint read(const std::string& folder)
+{
+    return readCheckpoint(folder);
 }
 
 
 std::int64_t countIn(const std::string& folder)
 {
-    return readCheckpoint(folder).state.getInt("count");
+    return read(folder).state.getInt("count");
 }
 
 
@@ -85,37 +106,41 @@ protected:
 };
 
 
-TEST_F(CheckpointTest, GivesBackBothParts)
+TEST_F(CheckpointTest, GivesBackAllParts)
 {
-    const std::size_t bytes = writeCheckpoint(folder, example(3));
+    const std::size_t bytes = write(folder, example(3));
 
-    EXPECT_THAT(namesIn(folder), ElementsAre("manifest.json", "replay.h5", "state.h5"));
-    EXPECT_EQ(bytes, fs::file_size(folder + "/state.h5") + fs::file_size(folder + "/replay.h5"));
+    EXPECT_THAT(namesIn(folder),
+        ElementsAre("manifest.json", "rank0.h5", "replay0.h5", "state.h5"));
+    EXPECT_EQ(bytes, fs::file_size(folder + "/state.h5") + fs::file_size(folder + "/rank0.h5")
+        + fs::file_size(folder + "/replay0.h5"));
     EXPECT_TRUE(isGoodCheckpoint(folder));
 
-    const Checkpoint back = readCheckpoint(folder);
+    const Checkpoint back = read(folder);
     EXPECT_EQ(back.state.getInt("count"), 3);
     EXPECT_EQ(back.state.getText("configuration"), "{\"horizon\":4}");
-    ASSERT_TRUE(back.replay);
-    EXPECT_EQ(back.replay->get<float>("values"), std::vector<float>(53, 0.75f));
+    ASSERT_EQ(back.parts.size(), 1u);
+    EXPECT_EQ(back.parts[0].values.get<double>("waiting"), std::vector<double>{1.5});
+    ASSERT_TRUE(back.parts[0].replay);
+    EXPECT_EQ(back.parts[0].replay->get<float>("values"), std::vector<float>(53, 0.75f));
 }
 
 
 TEST_F(CheckpointTest, ReplacesAnOlderOne)
 {
-    writeCheckpoint(folder, example(3));
-    writeCheckpoint(folder, example(4, false));
+    write(folder, example(3));
+    write(folder, example(4, false));
 
     EXPECT_EQ(countIn(folder), 4);
-    EXPECT_FALSE(readCheckpoint(folder).replay);
-    EXPECT_THAT(namesIn(folder), ElementsAre("manifest.json", "state.h5"));
+    EXPECT_FALSE(read(folder).parts.at(0).replay);
+    EXPECT_THAT(namesIn(folder), ElementsAre("manifest.json", "rank0.h5", "state.h5"));
     EXPECT_THAT(namesIn(top / "5/uniform"), ElementsAre("surrogate"));
 }
 
 
 TEST_F(CheckpointTest, IsNotGoodWithAnyByteChanged)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
 
     int flips = 0;
     for (const std::string& name : namesIn(folder))
@@ -145,25 +170,25 @@ TEST_F(CheckpointTest, IsNotGoodWithAnyByteChanged)
 
 TEST_F(CheckpointTest, NamesTheFault)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
     const std::string state = folder + "/state.h5";
     const auto size = fs::file_size(state);
 
     fs::resize_file(state, size - 1);
-    EXPECT_THAT([&]() { readCheckpoint(folder); },
+    EXPECT_THAT([&]() { read(folder); },
         ThrowsMessage<Error>(AllOf(HasSubstr(folder), HasSubstr("state.h5 has"))));
 
     fs::resize_file(state, size);
     std::fstream(state, std::ios::in | std::ios::out | std::ios::binary).seekp(900).put('#');
-    EXPECT_THAT([&]() { readCheckpoint(folder); },
+    EXPECT_THAT([&]() { read(folder); },
         ThrowsMessage<Error>(HasSubstr("state.h5 is damaged")));
 
     fs::remove(state);
-    EXPECT_THAT([&]() { readCheckpoint(folder); },
+    EXPECT_THAT([&]() { read(folder); },
         ThrowsMessage<Error>(HasSubstr("state.h5 is missing")));
 
     fs::remove(folder + "/manifest.json");
-    EXPECT_THAT([&]() { readCheckpoint(folder); },
+    EXPECT_THAT([&]() { read(folder); },
         ThrowsMessage<Error>(HasSubstr("manifest.json is missing")));
     EXPECT_FALSE(isGoodCheckpoint(folder));
     EXPECT_FALSE(isGoodCheckpoint(top / "nowhere"));
@@ -172,28 +197,28 @@ TEST_F(CheckpointTest, NamesTheFault)
 
 TEST_F(CheckpointTest, RefusesAnotherFormatVersion)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
     const std::string text = "{\"format\":\"inSituFoam checkpoint\",\"version\":2,\"files\":[]";
     char crc[9];
     std::snprintf(crc, sizeof(crc), "%08x", crc32(text.data(), text.size()));
     std::ofstream(folder + "/manifest.json") << text << ",\"crc32\":\"" << crc << "\"}\n";
 
-    EXPECT_THAT([&]() { readCheckpoint(folder); },
+    EXPECT_THAT([&]() { read(folder); },
         ThrowsMessage<Error>(HasSubstr("has format version 2; this build reads 1")));
 }
 
 
 TEST_F(CheckpointTest, LosesItsReplayOnly)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
 
     dropReplay(folder);
     dropReplay(folder);
 
     EXPECT_TRUE(isGoodCheckpoint(folder));
     EXPECT_EQ(countIn(folder), 3);
-    EXPECT_FALSE(readCheckpoint(folder).replay);
-    EXPECT_THAT(namesIn(folder), ElementsAre("manifest.json", "state.h5"));
+    EXPECT_FALSE(read(folder).parts.at(0).replay);
+    EXPECT_THAT(namesIn(folder), ElementsAre("manifest.json", "rank0.h5", "state.h5"));
 
     fs::remove(folder + "/manifest.json");
     EXPECT_THROW(dropReplay(folder), Error);
@@ -203,13 +228,13 @@ TEST_F(CheckpointTest, LosesItsReplayOnly)
 TEST_F(CheckpointTest, IsCopiedAndTheCopyStandsAlone)
 {
     const std::string copy = top / "checkpoints/5";
-    writeCheckpoint(folder, example(3));
-    writeCheckpoint(copy, example(2));
+    write(folder, example(3));
+    write(copy, example(2));
 
     copyCheckpoint(folder, copy);
     EXPECT_EQ(fs::hard_link_count(copy + "/state.h5"), 2u);
 
-    writeCheckpoint(folder, example(4));
+    write(folder, example(4));
     EXPECT_EQ(countIn(copy), 3);
     fs::remove_all(folder);
     EXPECT_EQ(countIn(copy), 3);
@@ -223,14 +248,14 @@ TEST_F(CheckpointTest, IsCopiedAndTheCopyStandsAlone)
 // A writer that is killed leaves one of these states, in the order of its steps
 TEST_F(CheckpointTest, SurvivesAWriterKilledWhilePreparing)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
     const std::string temporary = folder + ".tmp" + std::to_string(deadProcess());
     fs::create_directory(temporary);
     std::ofstream(temporary + "/state.h5") << "half";
 
     EXPECT_EQ(countIn(folder), 3);
 
-    writeCheckpoint(folder, example(4));
+    write(folder, example(4));
     EXPECT_EQ(countIn(folder), 4);
     EXPECT_THAT(namesIn(top / "5/uniform"), ElementsAre("surrogate"));
 }
@@ -238,9 +263,9 @@ TEST_F(CheckpointTest, SurvivesAWriterKilledWhilePreparing)
 
 TEST_F(CheckpointTest, SurvivesAWriterKilledBetweenTheRenames)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
     fs::rename(folder, aside);
-    writeCheckpoint(top / "other", example(4));
+    write(top / "other", example(4));
     fs::rename(top / "other", folder + ".tmp" + std::to_string(deadProcess()));
 
     EXPECT_TRUE(isGoodCheckpoint(folder));
@@ -256,8 +281,8 @@ TEST_F(CheckpointTest, SurvivesAWriterKilledBetweenTheRenames)
 
 TEST_F(CheckpointTest, SurvivesAWriterKilledBeforeRemovingTheOldOne)
 {
-    writeCheckpoint(aside, example(3));
-    writeCheckpoint(folder + "x", example(4));
+    write(aside, example(3));
+    write(folder + "x", example(4));
     fs::rename(folder + "x", folder);
 
     EXPECT_EQ(countIn(folder), 4);
@@ -273,8 +298,8 @@ TEST_F(CheckpointTest, SurvivesAWriterKilledBeforeRemovingTheOldOne)
 
 TEST_F(CheckpointTest, FallsBackToTheOneSetAsideIfTheNewOneIsDamaged)
 {
-    writeCheckpoint(aside, example(3));
-    writeCheckpoint(folder + "x", example(4));
+    write(aside, example(3));
+    write(folder + "x", example(4));
     fs::rename(folder + "x", folder);
     fs::remove(folder + "/state.h5");
 
@@ -287,13 +312,13 @@ TEST_F(CheckpointTest, FallsBackToTheOneSetAsideIfTheNewOneIsDamaged)
 
 TEST_F(CheckpointTest, LeavesTemporaryFoldersOfLivingProcesses)
 {
-    writeCheckpoint(folder, example(3));
+    write(folder, example(3));
     const std::string living = folder + ".tmp" + std::to_string(getppid());
     const std::string other = folder + ".tmpfile";
     fs::create_directory(living);
     fs::create_directory(other);
 
-    writeCheckpoint(folder, example(4));
+    write(folder, example(4));
 
     EXPECT_TRUE(fs::exists(living));
     EXPECT_TRUE(fs::exists(other));
@@ -307,7 +332,7 @@ TEST_F(CheckpointTest, KeepsAGoodCopyWhenItsWriterIsKilledAtAnyMoment)
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(confirmed, MAP_FAILED);
     *confirmed = 100;
-    writeCheckpoint(folder, example(100));
+    write(folder, example(100));
 
     std::mt19937 generator(20240607);
     std::uniform_int_distribution<int> microseconds(500, 150000);
@@ -318,7 +343,7 @@ TEST_F(CheckpointTest, KeepsAGoodCopyWhenItsWriterIsKilledAtAnyMoment)
         {
             for (;;)
             {
-                writeCheckpoint(folder, example(*confirmed + 1));
+                write(folder, example(*confirmed + 1));
                 *confirmed = *confirmed + 1;
             }
         }
@@ -334,7 +359,7 @@ TEST_F(CheckpointTest, KeepsAGoodCopyWhenItsWriterIsKilledAtAnyMoment)
     }
     EXPECT_GT(*confirmed, 100);
 
-    writeCheckpoint(folder, example(7));
+    write(folder, example(7));
     EXPECT_THAT(namesIn(top / "5/uniform"), ElementsAre("surrogate"));
     munmap(const_cast<std::int64_t*>(confirmed), sizeof(std::int64_t));
 }
@@ -369,9 +394,9 @@ private:
 
 TEST_F(CheckpointTest, KeepsTheOldOneWhenTheDiskIsFull)
 {
-    writeCheckpoint(folder, example(3));
-    Checkpoint larger = example(4);
-    larger.replay->put("more", std::vector<double>(60000, 0.3));
+    write(folder, example(3));
+    Example larger = example(4);
+    larger.part.replay->put("more", std::vector<double>(60000, 0.3));
 
     const std::size_t openFiles = namesIn("/proc/self/fd").size();
     for (const rlim_t bytes : {0, 1, 100, 2000, 70000, 90000, 200000, 480000})
@@ -381,7 +406,7 @@ TEST_F(CheckpointTest, KeepsTheOldOneWhenTheDiskIsFull)
             const FileSizeLimit limit(bytes);
             try
             {
-                writeCheckpoint(folder, larger);
+                write(folder, larger);
             }
             catch (const Error& error)
             {
@@ -394,7 +419,7 @@ TEST_F(CheckpointTest, KeepsTheOldOneWhenTheDiskIsFull)
     }
     EXPECT_EQ(namesIn("/proc/self/fd").size(), openFiles);
 
-    writeCheckpoint(folder, larger);
+    write(folder, larger);
     EXPECT_EQ(countIn(folder), 4);
 }
 
@@ -404,11 +429,11 @@ TEST_F(CheckpointTest, SaysThatThereIsNotEnoughSpace)
     // Never read: space is asked for before anything is written
     StateTree::Array huge;
     huge.shape = {std::int64_t(1) << 60};
-    Checkpoint checkpoint = example(4);
-    checkpoint.replay->putArray("huge", huge);
-    writeCheckpoint(folder, example(3));
+    Example checkpoint = example(4);
+    checkpoint.part.replay->putArray("huge", huge);
+    write(folder, example(3));
 
-    EXPECT_THAT([&]() { writeCheckpoint(folder, checkpoint); },
+    EXPECT_THAT([&]() { write(folder, checkpoint); },
         ThrowsMessage<Error>(HasSubstr("not enough space left in")));
     EXPECT_EQ(countIn(folder), 3);
 }
@@ -418,7 +443,7 @@ TEST_F(CheckpointTest, SaysThatAFolderCannotBeMade)
 {
     top.write("file", "no folder");
 
-    EXPECT_THAT([&]() { writeCheckpoint(top / "file/surrogate", example(3)); },
+    EXPECT_THAT([&]() { write(top / "file/surrogate", example(3)); },
         ThrowsMessage<Error>(AllOf(HasSubstr("file/surrogate"), HasSubstr("Not a directory"))));
 }
 

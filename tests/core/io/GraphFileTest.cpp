@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "io/GraphFile.hpp"
 #include "io/Hdf5File.hpp"
 #include "TemporaryFolder.hpp"
+#include "ThreadComm.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +62,9 @@ TEST(GraphFile, HoldsTheGraphAsTheArtifactWantsIt)
     EXPECT_EQ(tree.getInt("n_cells"), 3);
     EXPECT_EQ(tree.getInt("n_boundary"), 0);
     EXPECT_EQ(tree.getInt("n_edges"), 4);
+    EXPECT_EQ(tree.getArray("faces").count(), 0u);
+    EXPECT_FALSE(tree.has("order"));
+    EXPECT_FALSE(tree.has("missing"));
 }
 
 
@@ -79,6 +83,49 @@ TEST(GraphFile, IsReplacedAsAWhole)
         ++files;
     }
     EXPECT_EQ(files, 1);
+}
+
+
+TEST(GraphFile, SaysWhatIsNotThereOverSeveralRanks)
+{
+    // Two chains of three cells, named from the second rank on, and unaware of each other
+    const TemporaryFolder folder;
+    onRanks(2, [&](Comm& comm)
+    {
+        MeshState mesh = threeCells();
+        const std::int64_t first = comm.rank() == 0 ? 3 : 0;
+        mesh.ids = std::make_shared<const RowIds>(RowIds{{first, first + 1, first + 2}, {}, true});
+        writeGraphFile(folder / "graph.h5", mesh, {"cell", "fixedU"}, comm);
+    });
+    const StateTree tree = readHdf5(folder / "graph.h5");
+    EXPECT_EQ(tree.getText("missing"), "edges between ranks");
+    EXPECT_THAT(tree.get<std::int64_t>("edge_index"),
+        ElementsAre(1, 0, 2, 1, 4, 3, 5, 4, 0, 1, 1, 2, 3, 4, 4, 5));
+    EXPECT_THAT(tree.get<double>("cell_volumes"), ElementsAre(1.5, 2.5, 3.5, 1.5, 2.5, 3.5));
+    EXPECT_FALSE(tree.has("order"));
+}
+
+
+TEST(GraphFile, AMasterThatCannotWriteIsAFailureOnAll)
+{
+    const TemporaryFolder folder;
+    std::vector<std::string> faults(2);
+    onRanks(2, [&](Comm& comm)
+    {
+        MeshState mesh = threeCells();
+        const std::int64_t first = 3*comm.rank();
+        mesh.ids = std::make_shared<const RowIds>(RowIds{{first, first + 1, first + 2}, {}, true});
+        try
+        {
+            writeGraphFile(folder / "none/graph.h5", mesh, {"cell", "fixedU"}, comm);
+        }
+        catch (const AgreedError& fault)
+        {
+            faults[comm.rank()] = fault.what();
+        }
+    });
+    EXPECT_THAT(faults[0], testing::HasSubstr("rank 0: "));
+    EXPECT_EQ(faults[1], faults[0]);
 }
 
 }

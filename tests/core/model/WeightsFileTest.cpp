@@ -109,12 +109,12 @@ TEST_F(WeightsFileTest, TakesAWholeNetworkFromEachKindOfFile)
     writeArtifact(folder / "artifact", *source, contentFor(3, 2));
     writeMdlus(folder / "mdlus", *source);
     saveState(folder / "state", source->namedTensors());
-    Checkpoint checkpoint;
+    StateTree state;
     for (const auto& [name, tensor] : source->namedTensors())
     {
-        putTensor(checkpoint.state, "loop/trainer/model/" + name, tensor);
+        putTensor(state, "loop/trainer/model/" + name, tensor);
     }
-    writeCheckpoint(folder / "checkpoint", checkpoint);
+    writeCheckpoint(folder / "checkpoint", state, {});
 
     const std::vector<std::pair<std::string, std::string>> files{{"artifact", "an artifact"},
         {"mdlus", "a model of PhysicsNeMo"}, {"state", "a state dictionary"},

@@ -160,7 +160,8 @@ TEST_F(SampleStreamTest, ContinuesBitForBitFromItsState)
         take(*s, 1, 100000.7, 100002.1);
         take(*s, 2, 100001.3, 100002.9);
     }
-    EXPECT_EQ(second.load(first.save(), true), 0);
+    const StateTree waiting = first.saveWaiting();
+    EXPECT_EQ(second.load(first.save(), &waiting), 0);
 
     for (int t = 3; t < 6; ++t)
     {
@@ -221,7 +222,7 @@ TEST_F(SampleStreamTest, AStateOfAnotherTimeLosesWhatWaited)
     take(whole, 0, 100000, 100003);
     take(whole, 1, 100000.7, 100002.1);
 
-    EXPECT_EQ(resumed.load(whole.save(), false), 2);
+    EXPECT_EQ(resumed.load(whole.save(), nullptr), 2);
     EXPECT_EQ(resumed.inputReference(), whole.inputReference());
     EXPECT_TRUE(resumed.pending().empty());
 }
