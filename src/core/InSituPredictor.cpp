@@ -156,9 +156,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
             "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets);
     }
     my.record->start(my.config.mode, my.config.model, card.json());
-    my.info(my.mesh.text + "\n    model: " + my.config.model + ", "
-        + std::to_string(my.surrogate->nParameters()) + " parameters, "
-        + std::to_string(card.samples) + " samples of training"
+    my.info(my.mesh.text + "\n    model: " + my.config.model + sizeText(*my.surrogate)
         + "\n    mode: " + my.config.mode + ", "
         + std::to_string(my.pool.nThreads()) + " threads");
 }

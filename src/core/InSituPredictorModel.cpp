@@ -19,20 +19,21 @@ namespace inSitu
 namespace
 {
 
-//- Take the entry `limits` out of a block: its keys are names of fields
-Node takeLimits(Node& block)
-{
-    return block.find("limits") ? block.take("limits") : Node::block(block.file, block.line);
-}
-
-
+//- limits: the entry of that name, whose keys are names of fields; an empty block without one
 PredictorConfig readEntries(const Node& block, const std::string& name,
-    const std::vector<std::string>& hostKeys, Node& limits)
+    std::vector<std::string> hostKeys, Node& limits)
 {
-    Node rest = block;
-    limits = takeLimits(rest);
+    hostKeys.emplace_back("limits");
     PredictorConfig config;
-    readConfig(rest, name, [&](Schema& schema) { config.describe(schema); }, hostKeys);
+    readConfig(block, name, [&](Schema& schema) { config.describe(schema); }, hostKeys);
+
+    const Node* const entry = block.find("limits");
+    const std::string complaint = entry ? config.complaintAbout("limits") : std::string();
+    if (!complaint.empty())
+    {
+        throw ConfigError(entry->file, entry->line, name + ".limits has no effect " + complaint);
+    }
+    limits = entry ? *entry : Node::block(block.file, block.line);
     return config;
 }
 

@@ -49,7 +49,7 @@ InSituTrainer::InSituTrainer
     impl_->comm = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
-    impl_->initialWeights = impl_->readInitialWeights(impl_->settings);
+    impl_->readInitialWeights(block, impl_->settings.object.initialWeights);
     for (const std::string& note : impl_->settings.notes)
     {
         impl_->info(note);
@@ -304,7 +304,7 @@ void InSituTrainer::reconfigure(const Node& block)
 
     if (!my.loop)
     {
-        my.initialWeights = my.readInitialWeights(changed);
+        my.readInitialWeights(block, changed.object.initialWeights);
         my.settings = std::move(changed);
         return;
     }

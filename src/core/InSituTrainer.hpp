@@ -26,11 +26,17 @@ public:
 
     //- Read and check the whole configuration; nothing of the mesh or the fields is needed.
     //  hostKeys are entries of the block that belong to the host. The files of `trainingFile` and
-    //  `initialWeights` are read here, relative to caseFolder. Throws ConfigError.
+    //  `initialWeights` are read here, relative to caseFolder; without the latter only a start
+    //  afresh fails. Throws ConfigError.
     InSituTrainer(const Node& block, const std::string& name, const std::string& caseFolder,
         const std::vector<std::string>& hostKeys, std::shared_ptr<Comm> comm,
         std::shared_ptr<LogSink> log);
     ~InSituTrainer() override;
+
+    //- Throws ConfigError now rather than at the first step if that file could not be read, and
+    //  there is nothing to resume from among these places and in the stable folder up to a time
+    void requireInitialWeights(const std::vector<CheckpointPlace>& places,
+        const std::string& stableFolder, double latest) const;
 
     const ObjectConfig& config() const;
 

@@ -8,6 +8,7 @@
 #include "train/cardOf.hpp"
 #include "train/RunIdentity.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -16,20 +17,49 @@
 namespace inSitu
 {
 
-std::optional<WeightsFile> InSituTrainer::Impl::readInitialWeights(const Settings& from) const
+void InSituTrainer::Impl::readInitialWeights(const Node& block, const std::string& entry)
 {
-    const std::string& entry = from.object.initialWeights;
+    initialWeights.reset();
+    initialFault.reset();
     if (entry.empty())
     {
-        return std::nullopt;
+        return;
     }
     try
     {
-        return readWeights((std::filesystem::path(caseFolder)/entry).string());
+        initialWeights = readWeights((std::filesystem::path(caseFolder)/entry).string());
     }
     catch (const Error& fault)
     {
-        throw ConfigError(from.file, from.line, name + ".initialWeights: " + fault.what());
+        const Node& place = *block.find("initialWeights");
+        initialFault.emplace(place.file, place.line, name + ".initialWeights: " + fault.what());
+    }
+}
+
+
+void InSituTrainer::requireInitialWeights
+(
+    const std::vector<CheckpointPlace>& places,
+    const std::string& stableFolder,
+    double latest
+) const
+{
+    const Impl& my = *impl_;
+    if (!my.initialFault)
+    {
+        return;
+    }
+    const std::vector<CheckpointPlace> candidates =
+        CheckpointShelf(stableFolder + "/checkpoints").candidates(places, latest);
+    const bool mayResume = my.settings.object.resume != "fresh"
+     && std::any_of(candidates.begin(), candidates.end(), [](const CheckpointPlace& place)
+        {
+            return std::filesystem::exists(place.folder)
+                || std::filesystem::exists(place.folder + ".old");
+        });
+    if (!mayResume)
+    {
+        throw *my.initialFault;
     }
 }
 
@@ -37,6 +67,10 @@ std::optional<WeightsFile> InSituTrainer::Impl::readInitialWeights(const Setting
 //- Before the first step of a training that did not resume
 void InSituTrainer::Impl::takeInitialWeights()
 {
+    if (initialFault)
+    {
+        throw *initialFault;
+    }
     if (!initialWeights)
     {
         return;

@@ -3,6 +3,7 @@
 
 #include "InSituTrainer.hpp"
 
+#include "base/Error.hpp"
 #include "graph/sizeOverRanks.hpp"
 #include "infer/Surrogate.hpp"
 #include "io/TrainingRecord.hpp"
@@ -28,8 +29,9 @@ struct InSituTrainer::Impl
     Profiler profiler;
     CacheLedger caches;
 
-    //- What a fresh start begins with; gone once the training has begun
+    //- What a fresh start begins with, or why it cannot; gone once the training has begun
     std::optional<WeightsFile> initialWeights;
+    std::optional<ConfigError> initialFault;
 
     // Made by begin()
     std::unique_ptr<LearningLoop> loop;
@@ -49,7 +51,7 @@ struct InSituTrainer::Impl
     bool resumeFrom(const CheckpointPlace& place);
     void load(const Checkpoint& checkpoint, const CheckpointPlace& place);
     std::size_t writeCheckpoint(const CheckpointPlace& place, const std::string& timeName);
-    std::optional<WeightsFile> readInitialWeights(const Settings& from) const;
+    void readInitialWeights(const Node& block, const std::string& entry);
     void takeInitialWeights();
     void writeModel();
     ModelCard card() const;

@@ -123,10 +123,12 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
             + fault.what() + ". Restore the case or the entry, or start anew with 'resume fresh'");
     }
 
-    if (initialWeights)
+    if (initialWeights || initialFault)
     {
-        info("initialWeights " + initialWeights->path + " has no effect: the training resumes");
+        info("initialWeights \"" + settings.object.initialWeights
+            + "\" has no effect: the training resumes");
         initialWeights.reset();
+        initialFault.reset();
     }
     together(*comm, [&]
     {

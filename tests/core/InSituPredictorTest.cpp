@@ -500,15 +500,16 @@ TEST_F(InSituPredictorTest, RefusesWhatDoesNotFit)
     };
     EXPECT_THAT(faultOf("mode: compare"), HasSubstr("reader.model"));
     EXPECT_THAT(faultOf(file + "\nmode: guess"), HasSubstr("compare rollout closure"));
-    EXPECT_THAT(faultOf(file + "\nclosure: {onOutlier: drop}"), HasSubstr("keep clip solver abort"));
+    EXPECT_THAT(faultOf(file + "\nmode: closure\nclosure: {onOutlier: drop}"), HasSubstr("keep clip solver abort"));
     EXPECT_THAT(faultOf(file + "\nclosure: {relax: 0}"), HasSubstr("relax"));
     EXPECT_THAT(faultOf(file + "\nclosure: {margin: -1}"), HasSubstr("margin"));
     EXPECT_THAT(faultOf(file + "\nmodell: 3"), HasSubstr("did you mean 'model'"));
     EXPECT_THAT(faultOf("model: none.pt"), HasSubstr(top + "/none.pt"));
     EXPECT_THAT(faultOf(file + "\nmode: closure"),
         HasSubstr("'target value' with 'horizon 0'"));
-    EXPECT_THAT([&] { construct(file + "\nlimits: {k: {min: 0}}"); },
+    EXPECT_THAT([&] { construct(file + "\nmode: closure\nlimits: {k: {min: 0}}"); },
         ThrowsMessage<Error>(HasSubstr("no target 'k'; it has U p")));
+    EXPECT_THAT(faultOf(file + "\nlimit: {}"), HasSubstr("did you mean 'limits'"));
 
     auto predictor = construct(file);
     TrainingCase theCase = caseOf(predictor->card(), host);
@@ -521,6 +522,38 @@ TEST_F(InSituPredictorTest, RefusesWhatDoesNotFit)
 }
 
 
+TEST_F(InSituPredictorTest, RefusesEntriesThatHaveNoEffectInAMode)
+{
+    const std::map<std::string, std::vector<std::string>> modesOf
+    {
+        {"closure: {relax: 0.5}", {"closure"}},
+        {"limits: {p: {min: 2}}", {"closure"}},
+        {"rollout: {steps: 3}", {"rollout"}},
+        {"writePrediction: yes", {"compare"}},
+        {"onTopologyChange: map", {"compare"}},
+        {"onNonFinite: skip", {"compare", "closure"}},
+        {"onModelChange: keep", {"compare", "rollout", "closure"}},
+        {"reportInterval: 3", {"compare", "rollout", "closure"}},
+        {"selfCheck: 2", {"compare", "rollout", "closure"}}
+    };
+    for (const auto& [entry, modes] : modesOf)
+    {
+        const std::string key = entry.substr(0, entry.find(':'));
+        for (const std::string mode : {"compare", "rollout", "closure"})
+        {
+            SCOPED_TRACE(entry + " in mode " + mode);
+            const std::string head = "model: none.pt\nmode: " + mode + '\n';
+            const bool works = std::count(modes.begin(), modes.end(), mode) > 0;
+            EXPECT_THAT([&] { construct(head + entry); }, ThrowsMessage<Error>(HasSubstr(works
+              ? "none.pt\" is not there"
+              : "3 reader." + key + " has no effect in mode " + mode + ", only in mode")));
+        }
+    }
+    EXPECT_THAT([&] { construct("model: trainer a\nonModelChange: keep"); },
+        ThrowsMessage<Error>(HasSubstr("reader.onModelChange has no effect with a trainer")));
+}
+
+
 TEST_F(InSituPredictorTest, AppliesChangedEntriesAndRefusesOthers)
 {
     WaveCase host;
@@ -530,8 +563,7 @@ TEST_F(InSituPredictorTest, AppliesChangedEntriesAndRefusesOthers)
     const std::vector<double> before = close(*predictor, host, 13);
 
     predictor->reconfigure(block("model: other.pt\nmode: compare\nnThreads: 5\n"
-        "onTopologyChange: drop\nwritePrediction: no\nreportInterval: 3\n"
-        "closure: {relax: 0.5, onOutlier: keep}"));
+        "onTopologyChange: drop\nwritePrediction: no\nreportInterval: 3\n"));
     EXPECT_EQ(predictor->config().model, "stable/model.pt");
     EXPECT_EQ(predictor->config().mode, "closure");
     EXPECT_EQ(predictor->config().onTopologyChange, "map");
@@ -540,6 +572,9 @@ TEST_F(InSituPredictorTest, AppliesChangedEntriesAndRefusesOthers)
     ASSERT_EQ(told->warnings.size(), 1u);
     EXPECT_THAT(told->warnings[0],
         HasSubstr("model mode nThreads onTopologyChange writePrediction. It takes a restart"));
+    predictor->reconfigure(block(file + "\nmode: closure\nnThreads: 2\n"
+        "closure: {relax: 0.5, onOutlier: keep}"));
+    EXPECT_EQ(told->warnings.size(), 1u);
 
     const std::vector<double> previous(30, 1e5 - 1);
     const std::vector<double> after = close(*predictor, host, 13, previous);

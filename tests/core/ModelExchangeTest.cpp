@@ -17,18 +17,26 @@ protected:
 
     const std::string stable = top + "/stable/";
 
-    std::string faultWith(const std::string& text)
+    //- At construction, before a start with these checkpoints
+    std::string faultWith(const std::string& text,
+        const std::vector<CheckpointPlace>& places = {}, const std::string& folder = "none",
+        double latest = 0)
     {
         try
         {
-            InSituTrainer(block(text), "surrogate", top, {}, std::make_shared<SerialComm>(),
-                std::make_shared<CollectingLog>());
+            construct(text).requireInitialWeights(places, folder, latest);
             return "none";
         }
         catch (const ConfigError& fault)
         {
             return fault.what();
         }
+    }
+
+    InSituTrainer construct(const std::string& text)
+    {
+        return InSituTrainer(block(text), "surrogate", top, {}, std::make_shared<SerialComm>(),
+            std::make_shared<CollectingLog>());
     }
 
     //- Arrays of the network in the checkpoint of a step
@@ -96,6 +104,36 @@ TEST_F(ModelExchangeTest, AResumedRunKeepsItsOwnWeights)
     run(*resumed, host, 61, 80);
     write(*resumed, 80);
     EXPECT_EQ(all(weights(80)), expected);
+}
+
+
+TEST_F(ModelExchangeTest, NeedsNoInitialWeightsToResume)
+{
+    WaveCase host;
+    auto first = make(base + training, host, "first");
+    run(*first, host, 1, 60);
+    write(*first, 60);
+    const CheckpointPlace place{time(60), folder(60)}, other{time(60), folder(59)};
+    const std::string text = base + "initialWeights: gone.pt\n" + training;
+
+    EXPECT_EQ(faultWith(text, {place}, "none", time(60)), "none");
+    EXPECT_EQ(faultWith(text, {other}, top + "/stable", time(60)), "none");
+    for (const std::string& fault : {faultWith(text, {other}, "none", time(60)),
+        faultWith(text, {place}, top + "/stable", time(59)),
+        faultWith(text + "\nresume: fresh", {place}, top + "/stable", time(60))})
+    {
+        EXPECT_NE(fault.find("surrogate.initialWeights: "), std::string::npos) << fault;
+    }
+
+    auto resumed = make(text, host, "resumed", time(60));
+    resumed->resume({place});
+    EXPECT_TRUE(CollectingLog::contains(log->infos,
+        "initialWeights \"gone.pt\" has no effect: the training resumes"));
+    run(*resumed, host, 61, 62);
+
+    auto fresh = make(text, host, "fresh");
+    fresh->resume({other});
+    EXPECT_THROW(fresh->execute(now(1), host.fields(time(1))), ConfigError);
 }
 
 

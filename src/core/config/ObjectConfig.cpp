@@ -32,7 +32,7 @@ void describePatterns(Schema& schema, const std::string& name, std::vector<Patte
 {
     schema.key(name, patterns, meaning);
     schema.required(name);
-    schema.check([&patterns, name]() -> std::string
+    schema.check({name}, [&patterns, name]() -> std::string
     {
         if (patterns.empty())
         {
@@ -67,7 +67,7 @@ void BufferConfig::describe(Schema& schema)
         "MiB of a node that the samples of its ranks may take; 0: a tenth of its memory", Range::within(0, 1e9));
     schema.key("checkpoint", checkpoint,
         "the samples are part of a checkpoint (pending inputs always are)");
-    schema.check([this]() -> std::string
+    schema.check({"watermark", "capacity"}, [this]() -> std::string
     {
         return watermark <= capacity ? ""
             : "watermark " + std::to_string(watermark) + " is above capacity "
@@ -96,7 +96,7 @@ void ObjectConfig::describe(Schema& schema)
     schema.key("horizon", horizon,
         "executions ahead; 0 with `target value`: a map between fields of the same time",
         Range::within(0, 100000));
-    schema.check([this]() -> std::string
+    schema.check({"horizon"}, [this]() -> std::string
     {
         return target == "increment" && horizon == 0
             ? "horizon 0 leaves no time for an increment; write `target value`, or horizon 1 or "
@@ -106,7 +106,7 @@ void ObjectConfig::describe(Schema& schema)
     schema.key("horizonTime", horizonTime,
         "seconds ahead, instead of horizon: the target is that of the first execution which is at "
         "least so much later", Range::positive());
-    schema.check([this]() -> std::string
+    schema.check({"horizonTime"}, [this]() -> std::string
     {
         return horizonTime && horizon != 1
             ? "horizon and horizonTime say the same thing twice; keep one of them" : "";
@@ -114,7 +114,7 @@ void ObjectConfig::describe(Schema& schema)
     schema.key("features", features,
         "inputs besides the fields. deltaT: seconds from the input to its target (horizon 0: the "
         "solver's step); wallDistance: to the nearest wall; cellVolume: of the row's cell");
-    schema.check([this]() -> std::string
+    schema.check({"features"}, [this]() -> std::string
     {
         std::vector<std::string> seen;
         for (const std::string& word : features)
@@ -180,7 +180,7 @@ void ObjectConfig::describe(Schema& schema)
         "as far as names and shapes agree; a resumed run keeps its own");
     schema.key("export", exports,
         "what is written beside model.pt. mdlus: model.mdlus for PhysicsNeMo, of a meshGraphNet");
-    schema.check([this]() -> std::string
+    schema.check({"export"}, [this]() -> std::string
     {
         for (const std::string& word : exports)
         {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/PredictorConfig.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace inSitu
 {
 namespace
@@ -45,8 +48,32 @@ std::string PredictorConfig::trainer() const
 }
 
 
+std::string PredictorConfig::complaintAbout(const std::string& key) const
+{
+    static const std::map<std::string, std::vector<std::string>> modesOf
+    {
+        {"closure", {"closure"}},
+        {"limits", {"closure"}},
+        {"rollout", {"rollout"}},
+        {"writePrediction", {"compare"}},
+        {"onTopologyChange", {"compare"}},
+        {"onNonFinite", {"compare", "closure"}}
+    };
+    if (key == "onModelChange")
+    {
+        return trainer().empty() ? "" : "with a trainer, whose network is always followed; remove it";
+    }
+    const std::vector<std::string>& modes = modesOf.at(key);
+    return std::find(modes.begin(), modes.end(), mode) != modes.end() ? ""
+        : "in mode " + mode + ", only in mode " + join(modes, " or ") + "; remove it";
+}
+
+
 void PredictorConfig::describe(Schema& schema)
 {
+    const auto mayBeUseless = [&](const char* key)
+        { schema.useless(key, [this, key] { return complaintAbout(key); }); };
+
     schema.key("model", model, "file of the network, relative to the case; or, in quotes, trainer "
         "and the name of a meshTrainer of this run, whose weights are followed");
     schema.required("model");
@@ -55,14 +82,18 @@ void PredictorConfig::describe(Schema& schema)
         "the first execution on; closure: write into a field that the solver uses");
     schema.block("closure", "what a closure may write",
         [this](Schema& block) { closure.describe(block); });
+    mayBeUseless("closure");
     schema.block("rollout", "how far a rollout goes",
         [this](Schema& block) { rollout.describe(block); });
+    mayBeUseless("rollout");
     schema.block("graph", "how ranks work together",
         [this](Schema& block) { graph.describe(block); });
     schema.key("writePrediction", writePrediction,
         "compare: register per target <field>Predicted and <field>Error; written at write times");
+    mayBeUseless("writePrediction");
     schema.choice("onModelChange", onModelChange, {"reload", "keep"},
         "for a file that is replaced during the run: load it, or go on with the old network");
+    mayBeUseless("onModelChange");
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
     schema.choice("onError", onError, {"abort", "continue"},
@@ -70,9 +101,11 @@ void PredictorConfig::describe(Schema& schema)
     schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},
         "for NaN or infinity in a field: end the run, leave the execution out, or leave it out "
         "with a warning");
+    mayBeUseless("onNonFinite");
     schema.choice("onTopologyChange", onTopologyChange, {"map", "drop"},
         "for inputs that wait for their target when cells are added or removed: mapped by OpenFOAM "
         "as fields are, or forgotten");
+    mayBeUseless("onTopologyChange");
     schema.key("selfCheck", selfCheck,
         "executions between two comparisons of every cache with a fresh build, where a difference "
         "is a failure; 0: never", Range::atLeast(0));

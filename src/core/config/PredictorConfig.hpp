@@ -55,6 +55,9 @@ struct PredictorConfig
     //- Name of the meshTrainer in the same run; empty: model is a file
     std::string trainer() const;
 
+    //- Why a key, or the entry `limits`, has no effect; empty: it has one
+    std::string complaintAbout(const std::string& key) const;
+
     void describe(Schema& schema);
 };
 

@@ -152,9 +152,15 @@ public:
         typedBlock(name, typeName, chosen.get(), alternatives, meaning);
     }
 
-    //- A check over several keys, run by a reader when all keys of the block are known:
-    //  returns the complaint, or an empty text
-    virtual void check(const std::function<std::string()>& complaint) = 0;
+    //- A check over these keys, run by a reader when all keys of the block are known: returns
+    //  the complaint, or an empty text. Its place is that of the first of them that was written;
+    //  "training.batchSize" lies in an inner block.
+    virtual void check(const std::vector<std::string>& keys,
+        const std::function<std::string()>& complaint) = 0;
+
+    //- The key named just before has no effect for this reason, or does have one if the text is
+    //  empty ("in mode compare; …"): a reader refuses it where it was written
+    virtual void useless(const std::string& name, const std::function<std::string()>& reason) = 0;
 
 protected:
 

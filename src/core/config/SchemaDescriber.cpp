@@ -109,7 +109,9 @@ public:
         }
     }
 
-    void check(const std::function<std::string()>&) override {}
+    void check(const std::vector<std::string>&, const std::function<std::string()>&) override {}
+
+    void useless(const std::string&, const std::function<std::string()>&) override {}
 
 protected:
 

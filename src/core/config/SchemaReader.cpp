@@ -9,18 +9,48 @@ namespace inSitu
 namespace
 {
 
+//- The block that reading began with
+struct Root
+{
+    std::string path;
+    const std::function<void(Schema&)>& describe;
+    const std::vector<std::string>& hostKeys;
+
+    //- Blocks below it, in dots, with their keys
+    std::vector<std::pair<std::string, std::string>> keys() const
+    {
+        std::vector<std::pair<std::string, std::string>> result;
+        for (const std::string& key : hostKeys)
+        {
+            result.emplace_back(path, key);
+        }
+        for (const KeyDescription& key : describeConfig(describe))
+        {
+            const std::string full = path + '.' + key.path;
+            const std::size_t dot = full.rfind('.');
+            result.emplace_back(full.substr(0, dot), full.substr(dot + 1));
+        }
+        return result;
+    }
+};
+
+
 //- Visits one block. Faults of a value are thrown at once; what can only be said of the
 //  whole block (unknown keys, then missing ones, then checks over several) by finish().
 class Reader final : public Schema
 {
 public:
 
-    Reader(const Node& node, std::string path, std::vector<std::string> hostKeys = {})
+    Reader(const Node& node, std::string path, const Root& root)
     :
         node_(node),
         path_(std::move(path)),
-        known_(std::move(hostKeys))
+        root_(root)
     {
+        if (path_ == root.path)
+        {
+            known_ = root.hostKeys;
+        }
         if (node.kind != Node::Kind::block)
         {
             fail(node, path_, "is a "
@@ -111,7 +141,7 @@ public:
     void block(const std::string& name, const std::string&,
         const std::function<void(Schema&)>& describe) override
     {
-        Reader reader(blockOf(name), pathOf(name));
+        Reader reader(blockOf(name), pathOf(name), root_);
         describe(reader);
         reader.finish();
     }
@@ -124,9 +154,15 @@ public:
         }
     }
 
-    void check(const std::function<std::string()>& complaint) override
+    void check(const std::vector<std::string>& keys,
+        const std::function<std::string()>& complaint) override
     {
-        checks_.push_back(complaint);
+        checks_.push_back({keys, complaint});
+    }
+
+    void useless(const std::string& name, const std::function<std::string()>& reason) override
+    {
+        useless_.emplace_back(name, reason);
     }
 
     void finish() const
@@ -135,20 +171,28 @@ public:
         {
             if (std::find(known_.begin(), known_.end(), entry.first) == known_.end())
             {
-                fail(entry.second, pathOf(entry.first), "is not known; did you mean '"
-                    + nearest(entry.first, known_) + "'? Known here: " + join(sorted(known_)));
+                fail(entry.second, pathOf(entry.first),
+                    suggestion(entry.first) + " Known here: " + join(sorted(known_)));
             }
         }
         if (!missing_.empty())
         {
             fail(node_, pathOf(missing_.front()), "is missing; it has no default");
         }
-        for (const auto& check : checks_)
+        for (const auto& [name, reason] : useless_)
         {
-            const std::string complaint = check();
+            const std::string text = node_.find(name) ? reason() : std::string();
+            if (!text.empty())
+            {
+                fail(*node_.find(name), pathOf(name), "has no effect " + text);
+            }
+        }
+        for (const Check& check : checks_)
+        {
+            const std::string complaint = check.complaint();
             if (!complaint.empty())
             {
-                fail(node_, path_ + ':', complaint);
+                fail(placeOf(check.keys), path_ + ':', complaint);
             }
         }
     }
@@ -171,7 +215,7 @@ protected:
                 + name + " { type " + entry->text + "; }");
         }
 
-        Reader reader(blockOf(name), pathOf(name));
+        Reader reader(blockOf(name), pathOf(name), root_);
         if (const Node* type = reader.take("type"))
         {
             const std::string word = chosenWord(*type, reader.pathOf("type"), words);
@@ -187,6 +231,62 @@ protected:
     }
 
 private:
+
+    struct Check
+    {
+        std::vector<std::string> keys;
+        std::function<std::string()> complaint;
+    };
+
+    //- What to say of an unknown key: where it belongs, or the nearest one, here before elsewhere
+    std::string suggestion(const std::string& name) const
+    {
+        const auto keys = root_.keys();
+        std::vector<std::string> candidates = known_;
+        for (const auto& [block, key] : keys)
+        {
+            candidates.push_back(key);
+        }
+        const std::string best = nearest(name, candidates);
+        if (std::find(known_.begin(), known_.end(), best) != known_.end())
+        {
+            return "is not known; did you mean '" + best + "'?";
+        }
+
+        std::vector<std::string> blocks;
+        for (const auto& [block, key] : keys)
+        {
+            // training.optimizer[adam] is told from others of its kind only if this is one
+            const std::string plain = block.substr(0, block.find('['));
+            const std::string& place = plain == path_ ? block : plain;
+            if (key == best && std::find(blocks.begin(), blocks.end(), place) == blocks.end())
+            {
+                blocks.push_back(place);
+            }
+        }
+        const std::string where = "the block " + join(blocks, " or ");
+        return best == name ? "is not known here; it belongs into " + where + '.'
+            : "is not known; did you mean '" + best + "', in " + where + '?';
+    }
+
+    //- The first of these entries that is there; the block without any
+    const Node& placeOf(const std::vector<std::string>& keys) const
+    {
+        for (const std::string& key : keys)
+        {
+            const Node* entry = &node_;
+            for (std::size_t begin = 0, dot = 0; entry && dot != std::string::npos; begin = dot + 1)
+            {
+                dot = key.find('.', begin);
+                entry = entry->find(key.substr(begin, dot - begin));
+            }
+            if (entry)
+            {
+                return *entry;
+            }
+        }
+        return node_;
+    }
 
     std::string pathOf(const std::string& name) const { return path_ + '.' + name; }
 
@@ -252,9 +352,11 @@ private:
 
     const Node& node_;
     std::string path_;
+    const Root& root_;
     std::vector<std::string> known_;
     std::vector<std::string> missing_;
-    std::vector<std::function<std::string()>> checks_;
+    std::vector<Check> checks_;
+    std::vector<std::pair<std::string, std::function<std::string()>>> useless_;
     Node empty_;
 };
 
@@ -269,7 +371,8 @@ void readConfig
     const std::vector<std::string>& hostKeys
 )
 {
-    Reader reader(node, path, hostKeys);
+    const Root root{path, describe, hostKeys};
+    Reader reader(node, path, root);
     describe(reader);
     reader.finish();
 }

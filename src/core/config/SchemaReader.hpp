@@ -9,7 +9,7 @@ namespace inSitu
 
 //- Fill a configuration from what the user wrote: describe names the keys, values are
 //  converted and checked, and any key that describe did not name is an error with file,
-//  line and the nearest valid key. Keys of hostKeys are left to the host program.
+//  line and the nearest valid key, or the block that it belongs into. Keys of hostKeys are left to the host program.
 //  Numbers must be complete (no "3 steps", no "1e400"), integers are written in digits
 //  ("1000", not "1e3"), booleans are OpenFOAM's words yes no on off true false y n t f none
 //  and 0 1, in any case. Throws ConfigError with the key's place and its path in dots:

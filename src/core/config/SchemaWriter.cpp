@@ -92,7 +92,9 @@ public:
 
     void required(const std::string&) override {}
 
-    void check(const std::function<std::string()>&) override {}
+    void check(const std::vector<std::string>&, const std::function<std::string()>&) override {}
+
+    void useless(const std::string&, const std::function<std::string()>&) override {}
 
 protected:
 

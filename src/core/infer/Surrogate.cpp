@@ -9,7 +9,7 @@
 #include "infer/ScriptSurrogate.hpp"
 #include "infer/cardBeside.hpp"
 #include "infer/surrogateFromMdlus.hpp"
-#include "model/MeshGraphNet.hpp"
+#include "model/Model.hpp"
 #include "model/NetworkScript.hpp"
 #include "model/ScriptFile.hpp"
 
@@ -157,26 +157,14 @@ SurrogateScales scalesOf(const torch::jit::Module& module, const ModelCard& card
 void requireModest(const ModelOptions& options, const ModelShape& shape,
     const torch::jit::Module& module, const std::string& path)
 {
-    const auto* const graphNet = dynamic_cast<const MeshGraphNetOptions*>(&options);
-    if (!graphNet)
-    {
-        return;
-    }
     const torch::jit::parameter_list parameters = module.parameters();
-    const MeshGraphNetSizes sizes = graphNet->sizes(shape);
-    bool fits = sizes.blocks <= static_cast<std::int64_t>(parameters.size());
-    if (fits)
+    double numbers = 0;
+    for (const at::Tensor& parameter : parameters)
     {
-        std::int64_t there = 0;
-        for (const at::Tensor& parameter : parameters)
-        {
-            there += parameter.numel();
-        }
-        const ParameterSet layout = sizes.declare();
-        const ParameterSet::Entry& last = layout.entries().back();
-        fits = last.offset + last.count <= there;
+        numbers += static_cast<double>(parameter.numel());
     }
-    if (!fits)
+    const ModelOptions::Size size = options.size(shape);
+    if (size.tensors > static_cast<double>(parameters.size()) || size.numbers > numbers)
     {
         throw Error("model \"" + path + "\": its card describes a larger network than it holds");
     }
@@ -268,6 +256,15 @@ MeshScales meshScalesOf(const ModelCard& card, const std::vector<double>& static
         }
     }
     return scales;
+}
+
+
+std::string sizeText(const Surrogate& surrogate)
+{
+    const auto part = [](std::int64_t number, const char* what)
+        { return number > 0 ? ", " + std::to_string(number) + what : std::string(); };
+    return part(surrogate.nParameters(), " parameters")
+        + part(surrogate.card().samples, " samples of training");
 }
 
 

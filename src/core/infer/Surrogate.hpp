@@ -62,6 +62,10 @@ private:
 };
 
 
+//- ", 1226 parameters, 20 samples of training", for the log; what is not known is left out
+std::string sizeText(const Surrogate& surrogate);
+
+
 //- Scales and references of a network, as its training left them
 struct SurrogateScales
 {

@@ -24,7 +24,7 @@ struct Limits
     {
         schema.key("min", minimum, "least value");
         schema.key("max", maximum, "largest value");
-        schema.check([this]() -> std::string
+        schema.check({"min"}, [this]() -> std::string
         {
             return minimum && maximum && *minimum > *maximum ? "min is above max" : "";
         });

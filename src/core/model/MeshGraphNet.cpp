@@ -324,6 +324,34 @@ MeshGraphNetSizes MeshGraphNetOptions::sizes(const ModelShape& shape) const
 }
 
 
+ModelOptions::Size MeshGraphNetOptions::size(const ModelShape& shape) const
+{
+    const auto of = [](const std::optional<std::int64_t>& special, std::int64_t common)
+        { return static_cast<double>(special.value_or(common)); };
+
+    // Hidden layers of one width, an output layer, perhaps a LayerNorm behind
+    Size size;
+    const auto add = [&](double times, double from, double width, double to, double layers,
+        bool norm)
+    {
+        size.tensors += times*(2*(layers + 1) + (norm ? 2 : 0));
+        size.numbers += times*(from*width + width + (layers - 1)*(width*width + width)
+            + width*to + to + (norm ? 2*to : 0));
+    };
+    const double width = of(hiddenDimProcessor, hiddenSize);
+    const auto blocks = static_cast<double>(processorSize);
+    add(1, shape.nEdgeFeatures, of(hiddenDimEdgeEncoder, hiddenSize), width,
+        of(numLayersEdgeEncoder, hiddenLayersEncoder), true);
+    add(1, shape.nNodeFeatures, of(hiddenDimNodeEncoder, hiddenSize), width,
+        of(numLayersNodeEncoder, hiddenLayersEncoder), true);
+    add(1, width, of(hiddenDimNodeDecoder, hiddenSize), shape.nOutputs,
+        of(numLayersNodeDecoder, hiddenLayersDecoder), false);
+    add(blocks, 3*width, width, width, of(numLayersEdgeProcessor, hiddenLayersProcessor), true);
+    add(blocks, 2*width, width, width, of(numLayersNodeProcessor, hiddenLayersProcessor), true);
+    return size;
+}
+
+
 std::unique_ptr<Model> MeshGraphNetOptions::build(const ModelShape& shape, Precision precision,
     std::uint64_t seed, ThreadPool& pool) const
 {

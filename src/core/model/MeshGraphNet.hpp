@@ -42,6 +42,8 @@ public:
         std::uint64_t seed, ThreadPool& pool) const override;
 
     MeshGraphNetSizes sizes(const ModelShape& shape) const;
+
+    Size size(const ModelShape& shape) const override;
 };
 
 //- Sizes of a model that MeshGraphNetOptions made; nothing for other models

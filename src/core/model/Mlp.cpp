@@ -274,6 +274,30 @@ void MlpOptions::describe(Schema& schema)
 }
 
 
+ModelOptions::Size MlpOptions::size(const ModelShape& shape) const
+{
+    const auto linear = [](double from, double to) { return from*to + to; };
+    Size size;
+    if (layerSizes.empty())
+    {
+        const auto width = static_cast<double>(hiddenSize);
+        const auto nHidden = static_cast<double>(hiddenLayers);
+        size.tensors = 2*(nHidden + 1);
+        size.numbers = hiddenLayers == 0 ? linear(shape.nNodeFeatures, shape.nOutputs)
+            : linear(shape.nNodeFeatures, width) + (nHidden - 1)*linear(width, width)
+                + linear(width, shape.nOutputs);
+        return size;
+    }
+    for (std::size_t layer = 1; layer < layerSizes.size(); ++layer)
+    {
+        size.tensors += 2;
+        size.numbers += linear(static_cast<double>(layerSizes[layer - 1]),
+            static_cast<double>(layerSizes[layer]));
+    }
+    return size;
+}
+
+
 std::unique_ptr<Model> MlpOptions::build(const ModelShape& shape, Precision precision,
     std::uint64_t seed, ThreadPool& pool) const
 {

@@ -22,6 +22,8 @@ public:
 
     void describe(Schema& schema) override;
 
+    Size size(const ModelShape& shape) const override;
+
     //- Throws Error, naming both, if layerSizes starts or ends with other widths than the case
     std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
         std::uint64_t seed, ThreadPool& pool) const override;

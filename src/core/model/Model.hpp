@@ -92,6 +92,17 @@ class ModelOptions : public Options
 {
 public:
 
+    //- Parameters as tensors and as numbers in them. Floating, since what a file asks for may be
+    //  beyond any integer.
+    struct Size
+    {
+        double tensors = 0;
+        double numbers = 0;
+    };
+
+    //- Those of the model that build() would make. Costs no memory. TorchScript: zeros.
+    virtual Size size(const ModelShape&) const { return {}; }
+
     //- A new model with initial weights drawn from seed. pool outlives the model.
     virtual std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
         std::uint64_t seed, ThreadPool& pool) const = 0;

@@ -27,11 +27,11 @@ std::string complaintAboutExport(const TrainingConfig& training)
     const auto* const options = dynamic_cast<const MeshGraphNetOptions*>(training.model.get());
     if (!options)
     {
-        return "is for meshGraphNet, and training.model is " + training.modelType
+        return "export (mdlus) is for meshGraphNet, and training.model is " + training.modelType
             + "; leave export out: model.pt loads in Python with torch alone";
     }
     return options->activation == "leaky_relu"
-      ? "is not for the activation leaky_relu, which has another slope in PhysicsNeMo; choose"
+      ? "export (mdlus) is not for the activation leaky_relu, which has another slope in PhysicsNeMo; choose"
         " another training.model.activation, or leave export out" : "";
 }
 
@@ -43,6 +43,17 @@ void Settings::describe(Schema& schema)
     object.describe(schema);
     schema.block("training", "what to learn, and how",
         [this](Schema& inner) { training.describe(inner); });
+    schema.check({"buffer.capacity", "training.batchSize"}, [this]() -> std::string
+    {
+        return object.buffer.capacity >= training.batchSize ? ""
+            : "buffer.capacity " + std::to_string(object.buffer.capacity)
+                + " is smaller than training.batchSize " + std::to_string(training.batchSize)
+                + ", but a batch is drawn from the buffer; raise the one or lower the other";
+    });
+    schema.check({"export"}, [this]() -> std::string
+    {
+        return object.exports.empty() ? "" : complaintAboutExport(training);
+    });
 }
 
 
@@ -63,26 +74,6 @@ Settings readSettings
     const auto describe = [&](Schema& schema) { settings.describe(schema); };
     readConfig(full, name, describe, hostKeys);
     settings.training.setFolder(caseFolder);
-
-    const std::int64_t capacity = settings.object.buffer.capacity;
-    const std::int64_t batchSize = settings.training.batchSize;
-    if (capacity < batchSize)
-    {
-        throw ConfigError(block.file, block.line, name + ": buffer.capacity "
-            + std::to_string(capacity) + " is smaller than training.batchSize "
-            + std::to_string(batchSize) + ", but a batch is drawn from the buffer;"
-            " raise the one or lower the other");
-    }
-
-    if (!settings.object.exports.empty())
-    {
-        const std::string complaint = complaintAboutExport(settings.training);
-        if (!complaint.empty())
-        {
-            const Node& entry = *block.find("export");
-            throw ConfigError(entry.file, entry.line, name + ".export (mdlus) " + complaint);
-        }
-    }
 
     const Node written = writeConfig(describe);
     settings.values = flatten(written);

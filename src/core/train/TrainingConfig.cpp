@@ -45,10 +45,10 @@ TrainingConfig::TrainingConfig()
 void TrainingConfig::describe(Schema& schema)
 {
     schema.key("device", device, "auto, cpu, cuda or cuda:N (cuda is not supported yet)");
-    schema.check([this] { return complaintAboutDevice(device); });
+    schema.check({"device"}, [this] { return complaintAboutDevice(device); });
     schema.choice("precision", precision, {"float32", "float64", "bfloat16", "float16"},
         "arithmetic of snapshots, model and optimiser (the 16-bit ones are not supported yet)");
-    schema.check([this] { return complaintAboutPrecision(precision); });
+    schema.check({"precision"}, [this] { return complaintAboutPrecision(precision); });
     schema.key("seed", seed, "of all generators", Range::atLeast(0));
     schema.key("batchSize", batchSize,
         "samples per training step: the newest one, the others drawn from the buffer",

@@ -56,6 +56,26 @@ std::vector<Foam::functionObjects::meshTrainer*> objects;
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
+Foam::scalar Foam::functionObjects::meshTrainer::resumeTime() const
+{
+    const scalar start = time_.startTime().value();
+
+    // Removed from the dictionary and put back: goes on from the last checkpoint of this
+    // run, and what lies between is a gap
+    return
+        madeInMidRun_
+      ? max(start, getProperty<scalar>("checkpointTime", start))
+      : start;
+}
+
+
+std::vector<inSitu::CheckpointPlace>
+Foam::functionObjects::meshTrainer::checkpoints() const
+{
+    return runPaths::checkpoints(mesh_, name(), resumeTime());
+}
+
+
 inSitu::TrainingCase Foam::functionObjects::meshTrainer::mirrorCase()
 {
     const inSitu::ObjectConfig& config = trainer().config();
@@ -87,30 +107,25 @@ void Foam::functionObjects::meshTrainer::begin()
     theCase.meshOfStartTime =
         meshIsStatic() || time_.timeIndex() == time_.startTimeIndex();
 
-    scalar latest = start;
     if (madeInMidRun_)
     {
-        // Removed from the dictionary and put back: goes on from the last checkpoint
-        // of this run, and what lies between is a gap
-        latest = max(start, getProperty<scalar>("checkpointTime", start));
         theCase.startTime = time_.value() - time_.deltaTValue();
         theCase.timeTolerance = runPaths::nameRounding(theCase.startTime);
     }
 
     trainer().begin(std::move(theCase), mirror_->mesh());
-    trainer().resume(runPaths::checkpoints(mesh_, name(), latest));
+    trainer().resume(checkpoints());
     keepWaitingInputs();
 }
 
 
 bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
 {
-    const scalar start = time_.startTime().value();
     if
     (
         meshIsStatic()
      || madeInMidRun_
-     || runPaths::checkpoints(mesh_, name(), start).empty()
+     || checkpoints().empty()
     )
     {
         return false;
@@ -133,7 +148,7 @@ bool Foam::functionObjects::meshTrainer::resumesBeforeTheMeshChanges() const
 std::unique_ptr<inSitu::InSituEngine>
 Foam::functionObjects::meshTrainer::makeEngine()
 {
-    return std::make_unique<inSitu::InSituTrainer>
+    auto engine = std::make_unique<inSitu::InSituTrainer>
     (
         block_,
         name(),
@@ -142,6 +157,13 @@ Foam::functionObjects::meshTrainer::makeEngine()
         comm_,
         std::make_shared<foamLog>(*this)
     );
+    engine->requireInitialWeights
+    (
+        checkpoints(),
+        runPaths::objectFolder(mesh_, name()),
+        resumeTime() + runPaths::nameRounding(resumeTime())
+    );
+    return engine;
 }
 
 

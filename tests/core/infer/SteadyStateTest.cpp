@@ -48,11 +48,11 @@ struct SteadyCase
             type == "mlp" ? static_cast<const ModelOptions&>(mlp) : graphNet;
 
         SurrogateScales scales;
-        scales.input = {{0.3, -0.1, 0.2, 0.1}, {0.5, 0.25, 2, 0.5}};
+        scales.input.nodes = {{0.3, -0.1, 0.2, 0.1}, {0.5, 0.25, 2, 0.5}};
         scales.target = {{0.1, 0.2, -0.3}, {0.05, 0.02, 0.1}};
         scales.inputReference = {1, 0.1, 1e5};
         scales.targetReference = increment ? std::vector<double>(3, 0.0) : scales.inputReference;
-        scales.edgeLength = 0.4;
+        scales.input.mesh.edgeLength = 0.4;
         surrogate = makeSurrogate(card, options.build(shape, precision, 5, pool), scales, pool, {});
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "infer/Surrogate.hpp"
 
+#include "LambdaSurrogate.hpp"
 #include "TemporaryFolder.hpp"
 #include "TrainCase.hpp"
 #include "base/Error.hpp"
@@ -327,6 +328,55 @@ TEST(Surrogate, SaysHowCardAndNetworkDisagree)
         HasSubstr("describes a larger network"));
     EXPECT_THAT(fault([](ModelCard& c) { c.configuration =
         R"({"training":{"model":{"type":"meshGraphNets"}}})"; }), HasSubstr("meshGraphNets"));
+}
+
+
+TEST(Surrogate, MakesNoNetworkThatIsLargerThanTheFile)
+{
+    const TemporaryFolder folder;
+    Reader reader;
+    const auto fault = [&](const Entries& entries, const std::string& model)
+    {
+        Trained<float> trained({entries});
+        trained.card.configuration = "{\"training\":{\"model\":{" + model + "}}}";
+        trained.write(folder / "model.pt");
+        return reader.faultOf(folder / "model.pt");
+    };
+    const std::string large = "its card describes a larger network than it holds";
+
+    for (const std::string model : {R"("type":"mlp","hiddenSize":1000000000)",
+        R"("type":"mlp","hiddenSize":11,"hiddenLayers":4000000000)",
+        R"("type":"mlp","hiddenSize":4611686018427387904,"hiddenLayers":4611686018427387904)",
+        R"("type":"mlp","layerSizes":[8,3000000000,2])",
+        R"("type":"meshGraphNet","processorSize":4611686018427387904)"})
+    {
+        EXPECT_THAT(fault(mlp, model), HasSubstr("model.pt\": " + large)) << model;
+    }
+    for (const std::string model : {R"("type":"meshGraphNet","processorSize":4294967298)",
+        R"("type":"meshGraphNet","processorSize":2,"numLayersNodeEncoder":3000000000)",
+        R"("type":"meshGraphNet","processorSize":2,"hiddenSize":2000000000)"})
+    {
+        EXPECT_THAT(fault(meshGraphNet, model), HasSubstr(large)) << model;
+    }
+}
+
+
+TEST(Surrogate, TellsItsSizeAsFarAsItIsKnown)
+{
+    ModelCard card;
+    const auto text = [&] { return sizeText(LambdaSurrogate(card, {}, {})); };
+    EXPECT_EQ(text(), "");
+    card.samples = 37;
+    EXPECT_EQ(text(), ", 37 samples of training");
+
+    const TemporaryFolder folder;
+    Trained<float> trained({});
+    trained.card.samples = 5;
+    trained.write(folder / "model.pt");
+    Reader reader;
+    EXPECT_EQ(sizeText(*reader.load(folder / "model.pt")), ", "
+        + std::to_string(trained.bench->trainer.model().nParameters())
+        + " parameters, 5 samples of training");
 }
 
 

@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "config/SchemaReader.hpp"
+#include "config/YamlFile.hpp"
 #include "model/GraphBatch.hpp"
 #include "model/Initialise.hpp"
 
@@ -303,4 +304,34 @@ TEST(Models, AreChosenByWord)
 }
 
 }
+
+
+TEST(ModelRegistry, KnowsSizesWithoutMemory)
+{
+    const std::vector<std::pair<std::string, std::string>> configurations
+    {
+        {"mlp", "{hiddenSize: 7, hiddenLayers: 3}"},
+        {"mlp", "{hiddenLayers: 0}"},
+        {"mlp", "{layerSizes: [" + std::to_string(shape.nNodeFeatures) + ", 9, 4, "
+            + std::to_string(shape.nOutputs) + "]}"},
+        {"meshGraphNet", "{processorSize: 3, hiddenSize: 6}"},
+        {"meshGraphNet", "{processorSize: 2, hiddenSize: 6, hiddenDimProcessor: 5,"
+            " hiddenDimNodeEncoder: 7, hiddenDimEdgeEncoder: 8, hiddenDimNodeDecoder: 9,"
+            " numLayersNodeProcessor: 1, numLayersEdgeProcessor: 3, numLayersNodeEncoder: 4,"
+            " numLayersEdgeEncoder: 1, numLayersNodeDecoder: 5}"}
+    };
+    ThreadPool pool(1);
+    for (const auto& [type, text] : configurations)
+    {
+        SCOPED_TRACE(text);
+        const auto options = modelRegistry().at(type)();
+        readConfig(parseYaml(text, "model.yaml"), "model",
+            [&](Schema& schema) { options->describe(schema); });
+        const ModelOptions::Size size = options->size(shape);
+        const auto model = options->build(shape, Precision::float32, 1, pool);
+        EXPECT_EQ(size.tensors, static_cast<double>(model->namedTensors().size()));
+        EXPECT_EQ(size.numbers, static_cast<double>(model->nParameters()));
+    }
+}
+
 }

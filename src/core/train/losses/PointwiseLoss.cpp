@@ -196,7 +196,7 @@ public:
     {
         schema.choice("reduction", reduction_, {"mean", "sum", "none"},
             "weighted mean or sum over cells, columns and samples; none is refused");
-        schema.check([this]
+        schema.check({"reduction"}, [this]
         {
             return reduction_ == "none"
                 ? std::string("reduction none leaves one number per entry, but training needs "

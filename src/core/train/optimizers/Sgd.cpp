@@ -51,7 +51,7 @@ public:
         schema.key("weightDecay", weightDecay_, "added to the gradient, times the parameter",
             Range::atLeast(0));
         schema.key("nesterov", nesterov_, "Nesterov's momentum; needs momentum > 0, dampening 0");
-        schema.check([this]
+        schema.check({"nesterov"}, [this]
         {
             return nesterov_ && !(momentum_ > 0 && dampening_ == 0)
                 ? std::string("nesterov needs momentum > 0 and dampening 0: set them, or leave "
