@@ -221,6 +221,8 @@ TEST(MeshMirror, FeaturesFollowTheMotionAndNothingElse)
         return std::make_unique<meshMirror>
         (
             mesh,
+            std::make_shared<inSitu::SerialComm>(),
+            true,
             true,
             "",
             features,
