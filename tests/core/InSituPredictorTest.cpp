@@ -587,7 +587,7 @@ TEST_F(InSituPredictorTest, AppliesChangedEntriesAndRefusesOthers)
         ConfigError);
     EXPECT_THROW(predictor->reconfigure(block("model: stable/model.pt\nreportInterval: 0")),
         ConfigError);
-    EXPECT_EQ(predictor->config().reportInterval, 3);
+    EXPECT_EQ(predictor->config().reportInterval, 2);
 }
 
 
