@@ -115,7 +115,8 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
     my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.mesh, my.comm, my.profiler,
         count, [&my](const std::string& message) { my.warn(message); });
     my.record = std::make_unique<TrainingRecord>(
-        my.comm->isMaster() ? my.theCase.outputFolder : std::string(), fieldNames(my.theCase.fields, my.theCase.targets));
+        my.comm->isMaster() ? my.theCase.outputFolder : std::string(),
+        fieldNames(my.theCase.fields, my.theCase.targets));
     my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
 
     const GraphSize size = sizeOverRanks(*my.mesh.state.graph, *my.comm);

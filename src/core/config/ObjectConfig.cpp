@@ -64,7 +64,8 @@ void BufferConfig::describe(Schema& schema)
     schema.key("watermark", watermark, "nothing is trained below this number of samples",
         Range::atLeast(1));
     schema.key("maxMemory", maxMemory,
-        "MiB of a node that the samples of its ranks may take; 0: a tenth of its memory", Range::within(0, 1e9));
+        "MiB of a node that the samples of its ranks may take; 0: a tenth of its memory",
+        Range::within(0, 1e9));
     schema.key("checkpoint", checkpoint,
         "the samples are part of a checkpoint (pending inputs always are)");
     schema.check({"watermark", "capacity"}, [this]() -> std::string

@@ -61,7 +61,8 @@ std::string PredictorConfig::complaintAbout(const std::string& key) const
     };
     if (key == "onModelChange")
     {
-        return trainer().empty() ? "" : "with a trainer, whose network is always followed; remove it";
+        return trainer().empty() ? ""
+            : "with a trainer, whose network is always followed; remove it";
     }
     const std::vector<std::string>& modes = modesOf.at(key);
     return std::find(modes.begin(), modes.end(), mode) != modes.end() ? ""
