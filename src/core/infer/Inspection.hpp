@@ -59,8 +59,8 @@ struct Inspection
 
 
 //- Look at an artifact, another TorchScript module, a .mdlus, a .pt2, a file of torch.save, the
-//  folder of a checkpoint, graph.h5 or replay0.h5. What is wrong is among the checks; nothing is thrown for
-//  a path, whatever is there. The code in a .pt2 is not loaded.
+//  folder of a checkpoint, graph.h5 or replay0.h5. What is wrong is among the checks; nothing is
+//  thrown for a path, whatever is there. The code in a .pt2 is not loaded.
 Inspection inspect(const std::string& path);
 
 }

@@ -79,8 +79,8 @@ public:
     //- Go on with another surrogate of the same columns; the input stays
     void replace(Surrogate& surrogate);
 
-    //- All that a restart on the mesh now needs to go on bit for bit: what is the same on all ranks,
-    //  and the values of the rows of this one, with the mesh of the input
+    //- All that a restart on the mesh now needs to go on bit for bit: what is the same on all
+    //  ranks, and the values of the rows of this one, with the mesh of the input
     StateTree save() const;
     StateTree saveValues() const;
 

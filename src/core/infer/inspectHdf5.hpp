@@ -12,8 +12,8 @@ namespace inSitu
 //- The file begins as HDF5 does
 bool isHdf5(const std::string& path);
 
-//- The parts of inspect() for the folder of a checkpoint, and for graph.h5, state.h5, rank0.h5 and replay0.h5.
-//  result.path is set. Throws Error for what cannot be read at all.
+//- The parts of inspect() for the folder of a checkpoint, and for graph.h5, state.h5, rank0.h5 and
+//  replay0.h5. result.path is set. Throws Error for what cannot be read at all.
 void inspectCheckpoint(Inspection& result);
 void inspectHdf5(Inspection& result);
 

@@ -158,7 +158,8 @@ Comm::Bytes packedFiles(const Manifest& manifest)
     std::string text;
     for (const Manifest::File& file : manifest.files)
     {
-        text += file.name + ' ' + std::to_string(file.bytes) + ' ' + std::to_string(file.crc) + '\n';
+        text += file.name + ' ' + std::to_string(file.bytes) + ' ' + std::to_string(file.crc)
+            + '\n';
     }
     return Comm::Bytes(text.begin(), text.end());
 }

@@ -12,8 +12,8 @@ namespace inSitu
 {
 
 // A checkpoint is one folder for all ranks: state.h5 by the master, rank<r>.h5 and replay<r>.h5 by
-// rank r, and manifest.json, which names every file with size and CRC-32, and itself, and is written
-// last. A folder is good if its manifest says so.
+// rank r, and manifest.json, which names every file with size and CRC-32, and itself, and is
+// written last. A folder is good if its manifest says so.
 
 //- What one rank saves
 struct RankPart
@@ -33,10 +33,10 @@ struct Checkpoint
 };
 
 
-// The master prepares "<folder>.tmp<pid>", into which all ranks write; it syncs it, sets an old folder
-// aside as "<folder>.old", renames the new one to folder and removes the old one: at any moment one
-// good copy stands under folder or folder.old, and readers look at both. What killed writers
-// left is put in order by the next writer, or by tidyCheckpoint.
+// The master prepares "<folder>.tmp<pid>", into which all ranks write; it syncs it, sets an old
+// folder aside as "<folder>.old", renames the new one to folder and removes the old one: at any
+// moment one good copy stands under folder or folder.old, and readers look at both. What killed
+// writers left is put in order by the next writer, or by tidyCheckpoint.
 
 //- Write, also over an older checkpoint; parent folders are made. state is that of the master.
 //  Free space is checked before. The old folder survives every failure. Throws AgreedError (no

@@ -10,8 +10,8 @@
 namespace inSitu
 {
 
-//- Keeps HDF5 from printing its error stack as long as it lives, and other threads from calling it: as
-//  it is commonly built it bears one at a time
+//- Keeps HDF5 from printing its error stack as long as it lives, and other threads from calling
+//  it: as it is commonly built it bears one at a time
 class Hdf5Silence
 {
 public:

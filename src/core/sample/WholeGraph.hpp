@@ -11,9 +11,9 @@
 namespace inSitu
 {
 
-//- The graph of the whole mesh, put together on the master from the ranks' parts: cells in the order
-//  of their names, boundary rows in that of their faces, edges ascending by receiver, then sender,
-//  ties as the rank of the receiver has them. Elsewhere the arrays are empty.
+//- The graph of the whole mesh, put together on the master from the ranks' parts: cells in the
+//  order of their names, boundary rows in that of their faces, edges ascending by receiver, then
+//  sender, ties as the rank of the receiver has them. Elsewhere the arrays are empty.
 struct WholeGraph
 {
     std::int64_t nCells = 0;

@@ -5,7 +5,6 @@
 #include "sample/slotState.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace inSitu
 {
@@ -61,11 +60,10 @@ public:
             numbers.push_back(leftOut_[i] > 0 ? -1 : 0);
             if (leftOut_[i] == 0)
             {
-                for (const auto& [name, columns] : {std::pair("input/", input), {"target/", target}})
-                {
-                    const std::string entry = name + std::to_string(i);
-                    values.putArray(entry, rows_.move(parts_, entry, columns));
-                }
+                const std::string ofInput = "input/" + std::to_string(i);
+                const std::string ofTarget = "target/" + std::to_string(i);
+                values.putArray(ofInput, rows_.move(parts_, ofInput, input));
+                values.putArray(ofTarget, rows_.move(parts_, ofTarget, target));
             }
         }
         values.put("mesh", numbers);

@@ -306,7 +306,8 @@ TEST(Rollout, RefusesTheStateOfAnotherMesh)
     rollout.feed(at(1), state.views());
 
     Rollout other = rolloutOf(surrogate, large, {3, 0});
-    EXPECT_THAT([&] { other.load(rollout.save(), rollout.saveValues()); }, ThrowsMessage<Error>(HasSubstr(
+    const StateTree values = rollout.saveValues();
+    EXPECT_THAT([&] { other.load(rollout.save(), values); }, ThrowsMessage<Error>(HasSubstr(
         "the saved rollout has 90 values in start, mesh and model here 105")));
     EXPECT_FALSE(other.begun());
 }

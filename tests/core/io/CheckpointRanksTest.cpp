@@ -325,7 +325,10 @@ TEST_F(CheckpointRanksTest, KilledBetweenTwoPhasesItLeavesAGoodCheckpoint)
 
 TEST_F(CheckpointRanksTest, TheShelfKeepsAllPartsAndTrimsAllReplays)
 {
-    const auto folderOf = [&](const std::string& name) { return top / name + "/uniform/surrogate"; };
+    const auto folderOf = [&](const std::string& name)
+    {
+        return top / name + "/uniform/surrogate";
+    };
     onRanks(2, [&](Comm& comm)
     {
         CheckpointShelf shelf(top / "checkpoints");

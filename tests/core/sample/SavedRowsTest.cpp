@@ -201,13 +201,14 @@ TEST(SavedRows, BringCentresAndValuesToTheRanksOfTheirRows)
                 expected.insert(expected.end(), {0.5f*cell, 3.0f - cell});
             }
             StateTree moved;
-            moved.putArray("cells", rows.move(parts, "ofCells", {StateTree::Type::float32, 2, false}));
+            constexpr auto type = StateTree::Type::float32;
+            moved.putArray("cells", rows.move(parts, "ofCells", {type, 2, false}));
             EXPECT_EQ(moved.get<float>("cells"), expected);
             for (const std::int64_t face : mesh.names()->faces)
             {
                 expected.insert(expected.end(), {-1.0f*face, 0.25f*face});
             }
-            moved.putArray("rows", rows.move(parts, "ofRows", {StateTree::Type::float32, 2, true}));
+            moved.putArray("rows", rows.move(parts, "ofRows", {type, 2, true}));
             EXPECT_EQ(moved.get<float>("rows"), expected);
             EXPECT_THAT(moved.getArray("rows").shape,
                 testing::ElementsAre(mesh.graph->nNodes(), 2));
