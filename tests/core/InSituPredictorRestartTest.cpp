@@ -68,10 +68,10 @@ protected:
         });
     }
 
-    //- Leaves a rollout in the middle of its second step
-    void leaveOn(const Where& where) const
+    //- Leaves a rollout in the middle of its second step; moved: its input lies on the mesh before
+    void leaveOn(const Where& where, bool moved = false) const
     {
-        onParts(where, [this](InSituPredictor& predictor, WavePart& host)
+        onParts(where, [this, moved](InSituPredictor& predictor, WavePart& host)
         {
             Rollout& rollout = predictor.rollout();
             rollout.begin(host.fields(time(12)));
@@ -81,6 +81,11 @@ protected:
             rollout.advance(now(14));
             rollout.feed(now(14), host.fields(time(13.6)));
             EXPECT_FALSE(rollout.tick(now(15)));
+            if (moved)
+            {
+                host.whole().move(0.3);
+                predictor.setGeometry(host.mesh());
+            }
             predictor.write(top + "/r");
         });
     }
@@ -153,6 +158,11 @@ TEST_F(InSituPredictorRestart, WhereRowsCannotBeToldItSaysSoOnAllRanks)
         HasSubstr("It starts anew without that folder"))));
     EXPECT_THAT(goesOnOn({2, 0, true, WaveCase(6, 7)}),
         ThrowsMessage<Error>(HasSubstr("its mesh is another one")));
+
+    leaveOn({2}, true);
+    goOnOn({2});
+    EXPECT_THAT(goesOnOn({3}),
+        ThrowsMessage<Error>(HasSubstr("values on a mesh that has moved or changed")));
 
     fs::resize_file(top + "/r/rank1.h5", 100);
     EXPECT_THAT(goesOnOn({2}), ThrowsMessage<Error>(HasSubstr("rank1.h5 has 100 bytes")));

@@ -30,7 +30,7 @@ struct Leg
 {
     std::string name;
     int nRanks = 1;
-    int from = 1;                       //!< its first step; resumes at the one before if that is > 0
+    int from = 1;                       //!< its first step; > 1: resumes at the one before
     int to = 40;
     std::vector<int> writeAt = {};
     bool shifted = false;               //!< another decomposition
@@ -38,6 +38,7 @@ struct Leg
     bool moves = false;
     std::string more = "";              //!< of the configuration
     WaveCase whole = WaveCase(7, 6);
+    FaceMesh::Indices ranks = {};       //!< of the cells; empty: as shifted says
 
     //- Called on each rank after each call of all ranks
     std::function<void(int rank, int step)> watch = [](int, int) {};
@@ -50,6 +51,10 @@ protected:
 
     static FaceMesh::Indices ranksOf(const Leg& leg)
     {
+        if (!leg.ranks.empty())
+        {
+            return leg.ranks;
+        }
         // Ragged: a slab of each rank, and every fifth cell elsewhere
         const int n = leg.whole.nCells();
         FaceMesh::Indices ranks;
@@ -398,8 +403,12 @@ TEST_F(InSituTrainerRestart, AnotherMeshIsRefusedOnAllRanks)
         EXPECT_THAT(faultsOf(other), HasSubstr("another mesh: the checkpoint has 42 cells, the run"
             " has 42 cells")) << nRanks;
 
+        // Every third row stays: those of the first rank
         Leg moved{"moved", nRanks};
-        moved.shifted = true;
+        for (int cell = 0; cell < 42; ++cell)
+        {
+            moved.ranks.push_back(cell % 3 == 0 ? 0 : cell % nRanks);
+        }
         moved.whole.move(0.2);
         EXPECT_THAT(faultsOf(moved), HasSubstr("same topology, but other points")) << nRanks;
     }

@@ -96,6 +96,7 @@ TEST_F(InSituTrainerTest, PassesOverADamagedCheckpoint)
     EXPECT_TRUE(CollectingLog::contains(log->warnings, folder(20)));
     EXPECT_TRUE(CollectingLog::contains(log->infos, "resumed from " + folder(10) + ": 8 samples"));
     EXPECT_TRUE(CollectingLog::contains(log->warnings, "is of time 1, the run starts at 2"));
+    EXPECT_EQ(second->nPending(), 0u) << "their targets have gone by";
 }
 
 
