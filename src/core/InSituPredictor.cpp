@@ -54,7 +54,7 @@ std::int64_t InSituPredictor::selfCheckInterval() const
 InSituEngine::MeshOptions InSituPredictor::meshOptions() const
 {
     return {card().boundaryNodes, config().graph.halo == "exchange", "",
-        chosen(card().staticColumns, meshFeatures()), config().onTopologyChange == "map"};
+        chosen(card().staticColumns, meshFeatures()), config().onTopologyChange == "map" && card().edgeInputs.empty()};
 }
 
 
@@ -93,6 +93,7 @@ SampleStream::Layout InSituPredictor::Impl::streamLayout() const
     SampleStream::Layout layout;
     layout.input = RowLayout::of(theCase.fields, theCase.inputs, card.boundaryNodes);
     layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
+    layout.edges = EdgeLayout::of(theCase.fields, theCase.edgeInputs);
     layout.features = card.features;
     layout.horizon.steps = static_cast<int>(card.horizon);
     layout.horizon.seconds = card.horizonTime.value_or(0);
@@ -144,7 +145,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         const SampleStream::Layout layout = my.streamLayout();
         my.rollout = std::make_unique<Rollout>(*my.surrogate, layout.input, layout.target,
             layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets),
-            my.profiler);
+            my.profiler, layout.edges);
         my.record = std::make_unique<MeasureRecord>(folder, "rollout",
             "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets);
     }
@@ -157,6 +158,8 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
     }
     my.record->start(my.config.mode, my.config.model, card.json());
     my.info(my.mesh.text + "\n    model: " + my.config.model + sizeText(*my.surrogate)
+        + (my.rollout && card.nEdgeInputs() > 0
+            ? "\n    edge inputs are the solver's at each step: no forecast on its own" : "")
         + "\n    mode: " + my.config.mode + ", "
         + std::to_string(my.pool.nThreads()) + " threads");
 }
@@ -204,7 +207,10 @@ void InSituPredictor::setTopology(CaseMesh mesh, const std::vector<Pending>& pen
     {
         my.counts["topologyChange"] += lost;
     }
-    my.counts["mapped"] += static_cast<std::int64_t>(values.size());
+    else
+    {
+        my.counts["mapped"] += static_cast<std::int64_t>(values.size());
+    }
 }
 
 

@@ -14,8 +14,13 @@ namespace inSitu
 //- What a rollout is made of, to tell it from that of another model
 std::string InSituPredictor::Impl::columns() const
 {
-    return join(columnNames(theCase.fields, theCase.inputs)) + ", "
+    std::string text = join(columnNames(theCase.fields, theCase.inputs)) + ", "
         + join(columnNames(theCase.fields, theCase.targets));
+    for (const std::string& column : columnNames(theCase.fields, theCase.edgeInputs))
+    {
+        text += ", " + column + " on edges";
+    }
+    return text;
 }
 
 
@@ -77,6 +82,10 @@ StateTree InSituPredictor::Impl::rolloutValues(const Checkpoint& checkpoint) con
     {
         throw AgreedError("its mesh is another one");
     }
+    if (!theCase.edgeInputs.empty())
+    {
+        throw AgreedError("values on edges are not brought to other rows");
+    }
     if (rows.match() == SavedRows::Match::unknown || anyRank(*comm, elsewhere > 0))
     {
         throw AgreedError("it was saved on " + std::to_string(checkpoint.nRanks)
@@ -88,6 +97,7 @@ StateTree InSituPredictor::Impl::rolloutValues(const Checkpoint& checkpoint) con
     values.putArray("start", rows.move(parts, "start", {type, rollout->nTargetColumns(), false}));
     values.putArray("state", rows.move(parts, "state", {type, rollout->nTargetColumns(), false}));
     values.putArray("input", rows.move(parts, "input", {type, rollout->nInputColumns(), true}));
+    values.put("edges", std::vector<double>());
     MeshArchive meshes(mesh.state);
     meshes.add(mesh.state);
     values.putTree("meshes", meshes.save({mesh.state}));

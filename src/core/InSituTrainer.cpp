@@ -81,7 +81,7 @@ std::int64_t InSituTrainer::selfCheckInterval() const
 InSituEngine::MeshOptions InSituTrainer::meshOptions() const
 {
     return {config().graph.boundaryNodes, config().graph.halo == "exchange", config().cellZone,
-        chosen(config().features, meshFeatures()), config().onTopologyChange == "map"};
+        chosen(config().features, meshFeatures()), config().onTopologyChange == "map" && config().edgeInputs.empty()};
 }
 
 
@@ -231,6 +231,8 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
         + "\n    inputs: " + join(columnNames(theCase.fields, theCase.inputs)) + ' '
         + join(features) + (features.empty() ? "" : " ")
         + join(theCase.staticColumns)
+        + (theCase.edgeInputs.empty() ? "" : "\n    edge inputs: "
+            + join(columnNames(theCase.fields, theCase.edgeInputs)))
         + "\n    targets: " + join(columnNames(theCase.fields, theCase.targets)) + " ("
         + settings.object.target + ", horizon " + (settings.object.horizonTime
             ? numberText(*settings.object.horizonTime) + " s"

@@ -159,6 +159,8 @@ void InSituTrainer::Impl::writeModel()
     content.targetReference = now.targetReference;
     content.staticScales = staticScales(theCase.staticColumns, now.input.mesh);
     content.edgeScales = edgeScales(*mesh.state.geometry, now.input.mesh.edgeLength);
+    content.edgeScales.insert(content.edgeScales.end(), now.input.edges.begin(),
+        now.input.edges.end());
     content.card = card().json();
 
     writeGraphFile(theCase.stableFolder + "/graph.h5", mesh.state, theCase.staticColumns, *comm);

@@ -39,8 +39,17 @@ public:
         theCase.targets = {0, 1};
         theCase.staticColumns = {"isCell", "isWall", "isPatch", "U fixed", "p fixed"};
         theCase.versions = {"no OpenFOAM"};
+        if (hasFlux_)
+        {
+            theCase.fields.push_back({"phi", "surfaceScalarField", 1, {0}, {"phi"},
+                {0, 3, -1, 0, 0, 0, 0}, true});
+            theCase.edgeInputs = {2};
+        }
         return theCase;
     }
+
+    //- From now on there is a third field, as input on edges
+    void addFlux() { hasFlux_ = true; }
 
     FaceMesh faces() const
     {
@@ -130,6 +139,17 @@ public:
         views_.resize(2);
         views_[0] = view(U_, 3);
         views_[1] = view(p_, 1);
+        if (hasFlux_)
+        {
+            const std::size_t nInternal = ny_*(nx_ - 1) + nx_*(ny_ - 1);
+            phi_.resize(nInternal + nx_);
+            for (std::size_t face = 0; face < phi_.size(); ++face)
+            {
+                phi_[face] = 0.02*std::sin(0.7*face - 1.5*time) + 0.01;
+            }
+            views_.push_back({{phi_.data(), nInternal}, {{phi_.data() + nInternal,
+                static_cast<std::size_t>(nx_)}}});
+        }
         return views_;
     }
 
@@ -167,10 +187,12 @@ private:
     double decayRate_;
     double dx_ = 0.5;
     double shift_ = 0;
+    bool hasFlux_ = false;
     std::shared_ptr<const MeshGraph> graph_;
     std::shared_ptr<const std::vector<float>> staticFeatures_;
     std::vector<double> U_;
     std::vector<double> p_;
+    std::vector<double> phi_;
     std::vector<FieldView<double>> views_;
 };
 

@@ -10,8 +10,8 @@
 namespace inSitu
 {
 
-//- A field that takes part: its memory is nComponents scalars per cell, of which the
-//  solved ones become columns.
+//- A field that takes part: its memory is nComponents scalars per cell, or per face of a surface
+//  field, of which the solved ones become columns.
 struct FieldSpec
 {
     std::string name;                       //!< "U"
@@ -20,6 +20,7 @@ struct FieldSpec
     std::vector<int> components;            //!< solved ones, ascending: {0, 1} in 2-D
     std::vector<std::string> columnNames;   //!< one per solved component: "Ux" "Uy", "p"
     std::vector<double> dimensions;         //!< exponents of kg m s K mol A cd
+    bool oriented = false;                  //!< surface field that changes sign with the face
 
     int nColumns() const { return static_cast<int>(components.size()); }
 };
@@ -29,8 +30,10 @@ struct FieldSpec
 template<class Scalar>
 struct FieldView
 {
-    Span<const Scalar> cells;                   //!< [nCells, nComponents]
-    std::vector<Span<const Scalar>> patches;    //!< [nFaces, nComponents] per boundary patch
+    Span<const Scalar> cells;       //!< [nCells, nComponents]; surface field: internal faces
+
+    //- [nFaces, nComponents] per boundary patch; surface field: then per cyclic patch
+    std::vector<Span<const Scalar>> patches;
 };
 
 

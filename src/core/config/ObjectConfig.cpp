@@ -28,13 +28,16 @@ std::string repeated(const std::vector<Pattern>& patterns)
 
 
 void describePatterns(Schema& schema, const std::string& name, std::vector<Pattern>& patterns,
-    const std::string& meaning)
+    const std::string& meaning, bool required = true)
 {
     schema.key(name, patterns, meaning);
-    schema.required(name);
-    schema.check({name}, [&patterns, name]() -> std::string
+    if (required)
     {
-        if (patterns.empty())
+        schema.required(name);
+    }
+    schema.check({name}, [&patterns, name, required]() -> std::string
+    {
+        if (required && patterns.empty())
         {
             return name + " is empty; name at least one field";
         }
@@ -133,6 +136,9 @@ void ObjectConfig::describe(Schema& schema)
         }
         return {};
     });
+
+    describePatterns(schema, "edgeInputs", edgeInputs,
+        "surface fields that the network sees on the edges: fluxes from sender to receiver", false);
 
     schema.block("graph", "which rows and edges the graph has",
         [this](Schema& block) { graph.describe(block); });

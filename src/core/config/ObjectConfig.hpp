@@ -50,6 +50,7 @@ struct ObjectConfig
     std::int64_t horizon = 1;           //!< executions ahead
     std::optional<double> horizonTime;  //!< s ahead, instead
     std::vector<std::string> features;  //!< input columns that are no fields: featureWords.hpp
+    std::vector<FieldPattern> edgeInputs;   //!< surface fields
     GraphConfig graph;
     BufferConfig buffer;
     NormaliserConfig normaliser;

@@ -18,6 +18,7 @@ BatchAssembler::Layout layoutOf(const ModelCard& card, const Model& network)
     layout.nInputColumns = card.nInputColumns() - layout.nFeatures;
     layout.staticColumns = card.staticColumns;
     layout.nTargetColumns = card.nTargetColumns();
+    layout.nEdgeInputs = card.nEdgeInputs();
     layout.precision = network.parameters().front().scalar_type() == at::kDouble
       ? Precision::float64 : Precision::float32;
     return layout;
@@ -40,6 +41,7 @@ void requireFits(const SurrogateScales& scales, const BatchAssembler::Layout& la
     require(scales.target.shift, layout.nTargetColumns, "target shift");
     require(scales.target.scale, layout.nTargetColumns, "target scale");
     require(scales.targetReference, layout.nTargetColumns, "target reference");
+    require(scales.input.edges, layout.nEdgeInputs, "edge inputs' scale");
 }
 
 }

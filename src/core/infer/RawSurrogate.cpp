@@ -110,6 +110,14 @@ at::Tensor RawSurrogate::nodesOf(const Sample& sample) const
 }
 
 
+at::Tensor RawSurrogate::edgesOf(const Sample& sample, const at::Tensor& fixed) const
+{
+    const std::int64_t nInputs = card().nEdgeInputs();
+    return nInputs == 0 ? fixed
+        : at::cat({fixed, at::from_blob(sample.edges.get(), {fixed.size(0), nInputs}, type_)}, 1);
+}
+
+
 void RawSurrogate::predict(const Sample& sample, Span<double> prediction)
 {
     const at::NoGradGuard noGradients;
@@ -122,7 +130,7 @@ void RawSurrogate::predict(const Sample& sample, Span<double> prediction)
         arguments.emplace_back(
             name == "nodes" ? nodesOf(sample)
           : name == "static" ? fixed.staticColumns
-          : name == "edges" ? fixed.edges
+          : name == "edges" ? edgesOf(sample, fixed.edges)
           : fixed.edgeIndex);
     }
 

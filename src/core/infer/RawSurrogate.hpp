@@ -62,6 +62,7 @@ private:
 
     Fixed makeFixed(const Key& key) const;
     at::Tensor nodesOf(const Sample& sample) const;
+    at::Tensor edgesOf(const Sample& sample, const at::Tensor& fixed) const;
 
     std::string path_;
     at::ScalarType type_;

@@ -18,7 +18,8 @@ Rollout::Rollout
     Horizon horizon,
     const MeshState& mesh,
     std::vector<int> fieldOfColumn,
-    Profiler& profiler
+    Profiler& profiler,
+    EdgeLayout edges
 )
 :
     surrogate_(&surrogate),
@@ -28,6 +29,7 @@ Rollout::Rollout
     mesh_(mesh),
     fieldOfColumn_(std::move(fieldOfColumn)),
     profiler_(profiler),
+    edgeGather_(std::move(edges), Precision::float64),
     noReference_(std::max(inputLayout_.nColumns, targetLayout_.nColumns), 0.0)
 {
     if (horizon.steps < 1 && !(horizon.seconds > 0))
@@ -73,8 +75,12 @@ void Rollout::feed(const Instant& now, const std::vector<FieldView<Scalar>>& fie
     const ScopedTimer timer(profiler_, "gather");
     const Span<const double> none(noReference_.data(), inputLayout_.nColumns);
     input_.resize(static_cast<std::size_t>(mesh_.graph->nNodes())*inputLayout_.nColumns);
-    const NonFinite fault =
-        gatherRows(inputLayout_, fields, none, Span<double>(input_));
+    NonFinite fault = gatherRows(inputLayout_, fields, none, Span<double>(input_));
+    if (fault.field < 0 && edgeGather_.nColumns() > 0)
+    {
+        inputEdges_.resize(static_cast<std::size_t>(mesh_.graph->nEdges())*edgeGather_.nColumns());
+        fault = edgeGather_.take(mesh_.graph, fields, inputEdges_.data());
+    }
     if (fault.field >= 0)
     {
         throw Error("the fields of the rollout are not finite at its step "
@@ -104,27 +110,42 @@ void Rollout::setWaited(std::int64_t executions, double inputTime)
 }
 
 
-//- The input less the references, as a sample has it
 template<class Value>
-void Rollout::setInput()
+SlotPool::Handle Rollout::slotOf
+(
+    const std::vector<double>& values,
+    const std::vector<double>& reference,
+    std::optional<SlotPool>& pool
+) const
 {
-    const std::size_t bytes = input_.size()*sizeof(Value);
-    if (!inputs_ || inputs_->bytes() != bytes)
+    const std::size_t bytes = values.size()*sizeof(Value);
+    if (!pool || pool->bytes() != bytes)
     {
-        inputs_.emplace(bytes);
+        pool.emplace(bytes);
     }
-    sample_.input = inputs_->acquire();
-
-    const std::vector<double>& reference = surrogate_->inputReference();
-    Value* const values = static_cast<Value*>(sample_.input.get());
-    for (std::size_t i = 0; i < input_.size(); ++i)
+    SlotPool::Handle slot = pool->acquire();
+    Value* const result = static_cast<Value*>(slot.get());
+    for (std::size_t i = 0; i < values.size(); ++i)
     {
-        values[i] = static_cast<Value>(input_[i] - reference[i % reference.size()]);
-        if (!std::isfinite(values[i]))
+        result[i] = static_cast<Value>(values[i] - reference[i % reference.size()]);
+        if (!std::isfinite(result[i]))
         {
             throw Error("the rollout has diverged: at its step " + std::to_string(step_)
                 + " a value is too large for the network's precision");
         }
+    }
+    return slot;
+}
+
+
+//- The input as a sample has it
+template<class Value>
+void Rollout::setInput()
+{
+    sample_.input = slotOf<Value>(input_, surrogate_->inputReference(), inputs_);
+    if (edgeGather_.nColumns() > 0)
+    {
+        sample_.edges = slotOf<Value>(inputEdges_, noReference_, edges_);
     }
 }
 
@@ -148,6 +169,7 @@ Span<const double> Rollout::advance(const Instant& now)
     predicted_.resize(state_.size());
     surrogate_->predict(sample_, Span<double>(predicted_));
     sample_.input = nullptr;
+    sample_.edges = nullptr;
     for (std::size_t i = 0; i < predicted_.size(); ++i)
     {
         state_[i] = predicted_[i] + (surrogate_->card().increment ? state_[i] : 0);
@@ -235,6 +257,7 @@ StateTree Rollout::saveValues() const
     values.put("start", start_);
     values.put("state", state_);
     values.put("input", input_);
+    values.put("edges", inputEdges_);
     values.putTree("meshes", meshes.save({mesh_}));
     return values;
 }
@@ -258,6 +281,8 @@ void Rollout::load(const StateTree& state, const StateTree& values)
     std::vector<double> present = entry("state", nCells, targetLayout_.nColumns);
     std::vector<double> input = entry("input", mesh_.graph->nNodes(), inputLayout_.nColumns);
     MeshState inputMesh = MeshArchive::load(values.subTree("meshes"), mesh_).at(0);
+    std::vector<double> edges =
+        entry("edges", inputMesh.graph->nEdges(), edgeGather_.nColumns());
 
     step_ = state.getInt("step");
     waited_ = state.getInt("waited");
@@ -267,6 +292,7 @@ void Rollout::load(const StateTree& state, const StateTree& values)
     start_ = std::move(start);
     state_ = std::move(present);
     input_ = std::move(input);
+    inputEdges_ = std::move(edges);
     inputMesh_ = std::move(inputMesh);
 }
 

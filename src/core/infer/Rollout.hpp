@@ -6,6 +6,7 @@
 #include "buffer/Gather.hpp"
 #include "infer/Surrogate.hpp"
 #include "profile/Profiler.hpp"
+#include "sample/EdgeGather.hpp"
 #include "sample/PendingInputs.hpp"
 #include "sample/TrainingCase.hpp"
 
@@ -33,9 +34,11 @@ class Rollout
 {
 public:
 
-    //- Layouts of the views that come in: input columns, and target columns of the cells
+    //- Layouts of the views that come in: input columns, target columns of the cells, and edge
+    //  inputs
     Rollout(Surrogate& surrogate, RowLayout input, RowLayout target, Horizon horizon,
-        const MeshState& mesh, std::vector<int> fieldOfColumn, Profiler& profiler);
+        const MeshState& mesh, std::vector<int> fieldOfColumn, Profiler& profiler,
+        EdgeLayout edges = {});
 
     //- Start from these fields (collective)
     template<class Scalar>
@@ -102,6 +105,11 @@ private:
     template<class Value>
     void setInput();
 
+    //- Values in the network's precision, less the references
+    template<class Value>
+    SlotPool::Handle slotOf(const std::vector<double>& values,
+        const std::vector<double>& reference, std::optional<SlotPool>& pool) const;
+
     Surrogate* surrogate_;
     RowLayout inputLayout_;
     RowLayout targetLayout_;
@@ -109,15 +117,18 @@ private:
     MeshState mesh_;
     std::vector<int> fieldOfColumn_;
     Profiler& profiler_;
+    EdgeGather edgeGather_;
 
     std::vector<double> start_;
     std::vector<double> state_;         // of the targets at the input's time, then at the new one
     std::vector<double> input_;         // as in the fields
+    std::vector<double> inputEdges_;    // on the edges
     bool begun_ = false;
     bool fed_ = false;                  // the input is there and not used up
     MeshState inputMesh_;
     double inputTime_ = 0;
     std::optional<SlotPool> inputs_;
+    std::optional<SlotPool> edges_;
     Sample sample_;
     std::int64_t waited_ = 0;
     std::int64_t step_ = 0;

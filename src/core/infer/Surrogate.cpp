@@ -133,21 +133,15 @@ SurrogateScales scalesOf(const torch::jit::Module& module, const ModelCard& card
     scales.inputReference = rowOf(module, "input_reference", path);
     scales.targetReference = rowOf(module, "target_reference", path);
 
-    // Lengths, and perhaps a weight behind them that is not divided
-    const std::vector<double> edgeScale = rowOf(module, "edge_scale", path);
-    const std::vector<double> staticScale = rowOf(module, "static_scale", path);
     const auto nInputs = static_cast<std::size_t>(card.nInputColumns());
-    if (edgeScale.empty() || edgeScale.size() != card.edgeColumns.size()
-     || scales.inputReference.size() != nInputs || staticScale.size() != card.staticColumns.size())
+    if (scales.inputReference.size() != nInputs)
     {
         throw Error("model \"" + path + "\" has scales of "
-            + std::to_string(scales.inputReference.size()) + " input, "
-            + std::to_string(staticScale.size()) + " static and "
-            + std::to_string(edgeScale.size()) + " edge columns, its card has "
-            + std::to_string(nInputs) + ", " + std::to_string(card.staticColumns.size())
-            + " and " + std::to_string(card.edgeColumns.size()));
+            + std::to_string(scales.inputReference.size()) + " input columns, its card has "
+            + std::to_string(nInputs));
     }
-    scales.input.mesh = meshScalesOf(card, staticScale, edgeScale);
+    takeScales(scales.input, card, rowOf(module, "static_scale", path),
+        rowOf(module, "edge_scale", path), path);
     scales.inputReference.resize(nInputs - card.features.size());
     return scales;
 }
@@ -243,19 +237,31 @@ Surrogate::Surrogate(ModelCard card, std::vector<double> inputReference, Precisi
 {}
 
 
-MeshScales meshScalesOf(const ModelCard& card, const std::vector<double>& staticScales,
-    const std::vector<double>& edgeScales)
+void takeScales(InputScales& scales, const ModelCard& card,
+    const std::vector<double>& staticScales, const std::vector<double>& edgeScales,
+    const std::string& path)
 {
-    MeshScales scales;
-    scales.edgeLength = edgeScales.front();
+    const auto nInputs = static_cast<std::size_t>(card.nEdgeInputs());
+    if (staticScales.size() != card.staticColumns.size()
+     || edgeScales.size() != card.edgeColumns.size() || edgeScales.size() <= nInputs)
+    {
+        throw Error("model \"" + path + "\" has scales of "
+            + std::to_string(staticScales.size()) + " static and "
+            + std::to_string(edgeScales.size()) + " edge columns, its card has "
+            + std::to_string(card.staticColumns.size()) + " and "
+            + std::to_string(card.edgeColumns.size()) + ", " + std::to_string(nInputs)
+            + " of them edge inputs");
+    }
+    scales.mesh.edgeLength = edgeScales.front();
     for (std::size_t c = 0; c < card.staticColumns.size(); ++c)
     {
         if (card.staticColumns[c] == "cellVolume")
         {
-            scales.cellVolume = staticScales[c];
+            scales.mesh.cellVolume = staticScales[c];
         }
     }
-    return scales;
+    scales.edges.assign(edgeScales.end() - static_cast<std::ptrdiff_t>(nInputs),
+        edgeScales.end());
 }
 
 

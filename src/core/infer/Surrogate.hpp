@@ -76,9 +76,12 @@ struct SurrogateScales
 };
 
 
-//- What the divisors of a network's columns say of the mesh that it was trained on
-MeshScales meshScalesOf(const ModelCard& card, const std::vector<double>& staticScales,
-    const std::vector<double>& edgeScales);
+//- What the divisors of a network's columns say of the mesh that it was trained on, and the last
+//  ones of its edges, which are those of the edge inputs. Throws Error naming path if there are
+//  not as many as the card has columns.
+void takeScales(InputScales& scales, const ModelCard& card,
+    const std::vector<double>& staticScales, const std::vector<double>& edgeScales,
+    const std::string& path);
 
 //- From a network of our own. pool outlives it; count is told of each build of a static part.
 std::unique_ptr<Surrogate> makeSurrogate(ModelCard card, std::unique_ptr<Model> network,

@@ -218,17 +218,18 @@ private:
     void addMesh(const std::vector<double>& staticScales, const std::vector<double>& edgeScales)
     {
         const ModelCard& card = *result_.card;
-        if (edgeScales.empty() || staticScales.size() != card.staticColumns.size())
-        {
-            throw Error("there are " + std::to_string(edgeScales.size()) + " scales of edges and "
-                + std::to_string(staticScales.size()) + " of static columns, the card has "
-                + std::to_string(card.staticColumns.size()) + " of these");
-        }
-        const MeshScales scales = meshScalesOf(card, staticScales, edgeScales);
-        result_.facts.emplace_back("length of edges, m", numberText(scales.edgeLength));
+        InputScales scales;
+        takeScales(scales, card, staticScales, edgeScales, file_.path);
+        result_.facts.emplace_back("length of edges, m", numberText(scales.mesh.edgeLength));
         if (contains(card.staticColumns, "cellVolume"))
         {
-            result_.facts.emplace_back("volume of cells, m3", numberText(scales.cellVolume));
+            result_.facts.emplace_back("volume of cells, m3", numberText(scales.mesh.cellVolume));
+        }
+        for (std::size_t i = 0; i < scales.edges.size(); ++i)
+        {
+            result_.scales.push_back({"edge",
+                card.edgeColumns[card.edgeColumns.size() - scales.edges.size() + i], 0,
+                scales.edges[i]});
         }
     }
 

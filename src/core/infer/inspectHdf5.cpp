@@ -108,6 +108,12 @@ void addState(Inspection& result, const StateTree& state)
         words(run.getText("columns/inputs")), loop.get<double>("normaliser/inputReference"));
     addMoments(result, "target", loop.subTree("normaliser/target"),
         words(run.getText("columns/targets")), {});
+
+    const StateTree edge = loop.subTree("normaliser/edge");
+    std::vector<std::string> edgeInputs = words(run.getText("columns/edges"));
+    edgeInputs.erase(edgeInputs.begin(), edgeInputs.end()
+        - static_cast<std::ptrdiff_t>(edge.getArray("mean").count()));
+    addMoments(result, "edge", edge, edgeInputs, {});
 }
 
 

@@ -65,6 +65,11 @@ void compareFields(Differences& differences, const std::string& kind,
             differences.compare(name + ", type", model[i].type, now.type);
         }
         differences.compare(name + ", columns", join(model[i].columnNames), join(now.columnNames));
+        if (!model[i].type.empty())
+        {
+            differences.compare(name + ", orientation", model[i].oriented ? "one" : "",
+                now.oriented ? "one" : "");
+        }
         if (!model[i].dimensions.empty())
         {
             differences.compare(name + ", dimensions", dimensionsText(model[i].dimensions),
@@ -88,6 +93,7 @@ void requireCase(const ModelCard& card, const TrainingCase& theCase, const CaseM
     Differences differences;
     compareFields(differences, "input", card.inputs, theCase, theCase.inputs);
     compareFields(differences, "target", card.targets, theCase, theCase.targets);
+    compareFields(differences, "edge input", card.edgeInputs, theCase, theCase.edgeInputs);
     for (const std::string& feature : card.features)
     {
         if (!contains(sampleFeatures(), feature))
@@ -103,7 +109,7 @@ void requireCase(const ModelCard& card, const TrainingCase& theCase, const CaseM
     if (uses(card, "edges") && !card.edgeColumns.empty())
     {
         differences.compare("edge columns", join(card.edgeColumns),
-            join(mesh.state.geometry->edgeFeatureNames()));
+            join(edgeColumnNames(theCase, mesh)));
     }
     differences.raise("the model does not fit the case");
 }
@@ -136,6 +142,7 @@ void requireSameColumns(const ModelCard& before, const ModelCard& now, const std
         }
     };
     compare("inputs", columns(before.inputs), columns(now.inputs));
+    compare("edge inputs", columns(before.edgeInputs), columns(now.edgeInputs));
     compare("features", join(before.features), join(now.features));
     compare("targets", columns(before.targets), columns(now.targets));
     compare("node columns", join(before.staticColumns), join(now.staticColumns));

@@ -20,9 +20,7 @@ std::vector<double> orElse(const std::vector<double>& values, int size, double v
 SurrogateScales scalesOf(const ArtifactContent& content, const ModelCard& card,
     const std::string& path)
 {
-    if (content.inputReference.size() < card.features.size()
-     || content.edgeScales.size() != card.edgeColumns.size() || content.edgeScales.empty()
-     || content.staticScales.size() != card.staticColumns.size())
+    if (content.inputReference.size() < card.features.size())
     {
         throw Error("model \"" + path + "\": its scales do not fit its card");
     }
@@ -32,7 +30,7 @@ SurrogateScales scalesOf(const ArtifactContent& content, const ModelCard& card,
     scales.inputReference = content.inputReference;
     scales.inputReference.resize(content.inputReference.size() - card.features.size());
     scales.targetReference = content.targetReference;
-    scales.input.mesh = meshScalesOf(card, content.staticScales, content.edgeScales);
+    takeScales(scales.input, card, content.staticScales, content.edgeScales, path);
     return scales;
 }
 
@@ -57,6 +55,7 @@ SurrogateScales scalesOf(const ModelCard& card)
     scales.target.scale = orElse(card.targetScale, nTargets, 1);
     scales.targetReference.assign(static_cast<std::size_t>(nTargets), 0.0);
     scales.input.mesh = {card.edgeLength.value_or(1), card.cellVolume.value_or(1)};
+    scales.input.edges = orElse(card.edgeInputScale, card.nEdgeInputs(), 1);
     return scales;
 }
 

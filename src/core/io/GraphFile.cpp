@@ -32,6 +32,11 @@ StateTree treeOf(const WholeGraph& graph, const std::vector<std::string>& edgeNa
     tree.putArray("edges", share(graph.edges, Type::float64,
         {nEdges, static_cast<std::int64_t>(edgeNames.size())}));
     tree.putText("edges/names", join(edgeNames));
+    if (graph.edgeFaces.size() == graph.senders.size())
+    {
+        tree.put("edge_face", graph.edgeFaces);
+        tree.put("edge_sign", graph.edgeSigns);
+    }
     tree.putArray("static", share(graph.staticFeatures, Type::float32,
         {nNodes, static_cast<std::int64_t>(staticColumns.size())}));
     tree.putText("static/names", join(staticColumns));

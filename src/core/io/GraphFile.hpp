@@ -12,6 +12,8 @@ namespace inSitu
 //- Write the graph that an artifact works on, for use outside the solver (HDF5):
 //      edge_index   [2, E] int64: senders, then receivers
 //      edges        [E, F] double, not divided by a length; attribute names "dx dy length"
+//      edge_face    [E] int64, face of the mesh
+//      edge_sign    [E] int64, 1 from the owner of the face, -1 into it
 //      static       [N, S] float, further columns of the nodes; attribute names
 //      centres      [N, 3] double, m: of cells, then of boundary faces
 //      cell_volumes [nCells] double, m3

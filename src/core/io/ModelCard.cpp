@@ -46,16 +46,18 @@ std::string jsonNumbers(const std::vector<double>& numbers)
 }
 
 
-std::string jsonFields(const std::vector<FieldSpec>& fields)
+//- onFaces: surface fields, which have an orientation
+std::string jsonFields(const std::vector<FieldSpec>& fields, bool onFaces = false)
 {
-    return jsonList(fields, [](const FieldSpec& field)
+    return jsonList(fields, [&](const FieldSpec& field)
     {
-        return JsonObject()
+        JsonObject object;
+        object
             .add("name", field.name)
             .add("type", field.type)
             .addRaw("columns", jsonWords(field.columnNames))
-            .addRaw("dimensions", jsonNumbers(field.dimensions))
-            .text();
+            .addRaw("dimensions", jsonNumbers(field.dimensions));
+        return onFaces ? object.add("oriented", field.oriented).text() : object.text();
     });
 }
 
@@ -166,6 +168,7 @@ public:
             field.columnNames = {field.name};
             reader.read("columns", field.columnNames);
             reader.read("dimensions", field.dimensions);
+            reader.read("oriented", field.oriented);
             if (field.columnNames.empty())
             {
                 reader.fail("has a field '" + field.name + "' without columns");
@@ -248,13 +251,9 @@ int countColumns(const std::vector<FieldSpec>& fields)
 }
 
 
-void requireFields(const Reader& reader, const std::string& key,
+void requireDistinct(const Reader& reader, const std::string& key,
     const std::vector<FieldSpec>& fields)
 {
-    if (fields.empty())
-    {
-        reader.fail("names no " + key);
-    }
     std::set<std::string> names;
     for (const FieldSpec& field : fields)
     {
@@ -263,6 +262,17 @@ void requireFields(const Reader& reader, const std::string& key,
             reader.fail("names '" + field.name + "' twice in " + key);
         }
     }
+}
+
+
+void requireFields(const Reader& reader, const std::string& key,
+    const std::vector<FieldSpec>& fields)
+{
+    if (fields.empty())
+    {
+        reader.fail("names no " + key);
+    }
+    requireDistinct(reader, key, fields);
 }
 
 
@@ -345,7 +355,8 @@ void requireWords(const Reader& reader, const std::string& what,
 bool ModelCard::hasScales() const
 {
     return !inputShift.empty() || !inputScale.empty() || !targetShift.empty()
-        || !targetScale.empty() || edgeLength || cellVolume;
+        || !targetScale.empty() || edgeLength || cellVolume
+        || !edgeInputScale.empty();
 }
 
 
@@ -361,6 +372,12 @@ int ModelCard::nTargetColumns() const
 }
 
 
+int ModelCard::nEdgeInputs() const
+{
+    return countColumns(edgeInputs);
+}
+
+
 std::string ModelCard::json() const
 {
     JsonObject object;
@@ -371,6 +388,7 @@ std::string ModelCard::json() const
         .addRaw("versions", jsonWords(versions))
         .add("object", this->object)
         .addRaw("inputs", jsonFields(inputs))
+        .addRaw("edgeInputs", jsonFields(edgeInputs, true))
         .addRaw("features", jsonWords(features))
         .addRaw("targets", jsonFields(targets))
         .addRaw("staticColumns", jsonWords(staticColumns))
@@ -409,6 +427,7 @@ std::string ModelCard::json() const
     {
         object.add("cellVolume", *cellVolume);
     }
+    addNumbers("edgeInputScale", edgeInputScale);
     return object.addRaw("configuration", configuration).text();
 }
 
@@ -441,6 +460,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     reader.read("inputs", card.inputs);
     reader.read("features", card.features);
     reader.read("targets", card.targets);
+    reader.read("edgeInputs", card.edgeInputs);
     reader.read("staticColumns", card.staticColumns);
     reader.read("edgeColumns", card.edgeColumns);
     reader.read("horizon", card.horizon);
@@ -460,6 +480,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     reader.read("targetScale", card.targetScale);
     reader.read("edgeLength", card.edgeLength);
     reader.read("cellVolume", card.cellVolume);
+    reader.read("edgeInputScale", card.edgeInputScale);
     if (const Node* configuration = reader.find("configuration"))
     {
         card.configuration = configuration->json();
@@ -475,6 +496,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
 
     requireFields(reader, "inputs", card.inputs);
     requireFields(reader, "targets", card.targets);
+    requireDistinct(reader, "edgeInputs", card.edgeInputs);
     requireRange(reader, card);
     requireHorizon(reader, card);
     requireWords(reader, "argument", card.arguments, {"nodes", "static", "edge_index", "edges"});
@@ -487,6 +509,8 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     requireScales(reader, "targetScale", card.targetScale, nTargets, true);
     requireMeasure(reader, "edgeLength", card.edgeLength);
     requireMeasure(reader, "cellVolume", card.cellVolume);
+    requireScales(reader, "edgeInputScale", card.edgeInputScale,
+        static_cast<std::size_t>(card.nEdgeInputs()), true);
     return card;
 }
 

@@ -24,10 +24,11 @@ struct ModelCard
     //  the rest of FieldSpec is the case's
     std::vector<FieldSpec> inputs;
     std::vector<FieldSpec> targets;
+    std::vector<FieldSpec> edgeInputs;      //!< surface fields, with oriented
 
     std::vector<std::string> features;      //!< input columns behind those of the fields
     std::vector<std::string> staticColumns;
-    std::vector<std::string> edgeColumns;
+    std::vector<std::string> edgeColumns;   //!< those of edgeInputs last
 
     bool increment = true;                  //!< predicts the change over the horizon
     std::int64_t horizon = 1;               //!< executions, if horizonTime is not set
@@ -55,6 +56,7 @@ struct ModelCard
     std::vector<double> targetScale;
     std::optional<double> edgeLength;       //!< m, that edges and wallDistance are divided by
     std::optional<double> cellVolume;       //!< m3, that cellVolume is divided by
+    std::vector<double> edgeInputScale;     //!< that edge inputs are divided by
 
     bool hasScales() const;
 
@@ -62,6 +64,7 @@ struct ModelCard
 
     int nInputColumns() const;              //!< features included
     int nTargetColumns() const;
+    int nEdgeInputs() const;                //!< columns
 
     std::string json() const;
 

@@ -17,6 +17,9 @@ struct GraphBatch
     std::shared_ptr<const MeshGraph> graph;
     at::Tensor nodes;       //!< [B, nNodes, nNodeFeatures]
     at::Tensor edges;       //!< [nEdges, nEdgeFeatures]
+
+    //- Their values change while the tensor is the same: nothing made of them may be kept
+    bool edgesVary = false;
 };
 
 }

@@ -178,7 +178,7 @@ typename MeshGraphNetPass<T>::Encoding MeshGraphNet<T>::encodingOf(const GraphBa
 {
     using Encoding = typename MeshGraphNetPass<T>::Encoding;
 
-    if (!frozen_ || at::GradMode::is_enabled() || batch.nodes.size(0) != 1)
+    if (!frozen_ || batch.edgesVary || at::GradMode::is_enabled() || batch.nodes.size(0) != 1)
     {
         encoded_ = {};      // the work memory is used otherwise
         return Encoding::fresh;

@@ -217,6 +217,7 @@ Normaliser::Normaliser(Layout layout, double memory, std::optional<std::int64_t>
     target_(layout_.nTargetColumns),
     value_(layout_.nTargetColumns),
     feature_(layout_.nFeatures),
+    edge_(static_cast<int>(layout_.edgeField.size())),
     inputReference_(layout_.nInputColumns, 0.0)
 {
     requireColumns(layout_.inputField.size(), layout_.nInputColumns, "fields of input columns");
@@ -244,7 +245,8 @@ void Normaliser::add
     Span<const double> targetValue,
     std::int64_t nCells,
     Span<const double> features,
-    const Comm& comm
+    const Comm& comm,
+    Span<const Value> edges
 )
 {
     requireColumns(features.size(), layout_.nFeatures, "features");
@@ -253,7 +255,7 @@ void Normaliser::add
         return;
     }
 
-    for (RunningMoments* moments : {&input_, &target_, &value_, &feature_})
+    for (RunningMoments* moments : {&input_, &target_, &value_, &feature_, &edge_})
     {
         moments->forget(memory_ - 1);
     }
@@ -261,6 +263,11 @@ void Normaliser::add
     target_.add(target, nCells, comm, 1.0);
     value_.add(targetValue, nCells, comm, 1.0);
     feature_.add(features, 1, comm, 1.0);
+    if (!layout_.edgeField.empty())
+    {
+        const auto nEdges = static_cast<std::int64_t>(edges.size()/layout_.edgeField.size());
+        edge_.add(edges, nEdges, comm, 1.0);
+    }
     ++nSamples_;
 }
 
@@ -305,6 +312,24 @@ Scaling Normaliser::target() const
 }
 
 
+std::vector<double> Normaliser::edges() const
+{
+    std::vector<double> square = edge_.variance();
+    for (std::size_t c = 0; c < square.size(); ++c)
+    {
+        square[c] += edge_.mean()[c]*edge_.mean()[c];
+    }
+    const std::vector<double> field = fieldDeviation(square, layout_.edgeField);
+
+    std::vector<double> scales;
+    for (std::size_t c = 0; c < square.size(); ++c)
+    {
+        scales.push_back(scaleOf(std::sqrt(square[c]), field[c], 0));
+    }
+    return scales;
+}
+
+
 StateTree Normaliser::save() const
 {
     StateTree state;
@@ -314,6 +339,7 @@ StateTree Normaliser::save() const
     state.putTree("target", target_.save());
     state.putTree("value", value_.save());
     state.putTree("feature", feature_.save());
+    state.putTree("edge", edge_.save());
     state.putDouble("edgeLength", mesh_.edgeLength);
     state.putDouble("cellVolume", mesh_.cellVolume);
     return state;
@@ -329,6 +355,7 @@ void Normaliser::load(const StateTree& state)
     loaded.target_.load(state.subTree("target"));
     loaded.value_.load(state.subTree("value"));
     loaded.feature_.load(state.subTree("feature"));
+    loaded.edge_.load(state.subTree("edge"));
     loaded.mesh_.edgeLength = state.getDouble("edgeLength");
     loaded.mesh_.cellVolume = state.getDouble("cellVolume");
     *this = std::move(loaded);
@@ -340,8 +367,8 @@ template void RunningMoments::add(Span<const float>, std::int64_t, const Comm&,
 template void RunningMoments::add(Span<const double>, std::int64_t, const Comm&,
     std::optional<double>);
 template void Normaliser::add(Span<const float>, Span<const float>, Span<const double>,
-    std::int64_t, Span<const double>, const Comm&);
+    std::int64_t, Span<const double>, const Comm&, Span<const float>);
 template void Normaliser::add(Span<const double>, Span<const double>, Span<const double>,
-    std::int64_t, Span<const double>, const Comm&);
+    std::int64_t, Span<const double>, const Comm&, Span<const double>);
 
 }

@@ -79,13 +79,15 @@ struct InputScales
 {
     Scaling nodes;              //!< of the input columns and the features
     MeshScales mesh;
+    std::vector<double> edges;  //!< of the edge inputs: divisors
 };
 
 
 //- Running scales of inputs and targets (design 6). A sample counts once, whatever its
 //  number of cells: sample n has the share 1/min(n, memory) when it arrives, so that the
 //  first samples have their exact joint statistics. Inputs, and targets that are values, are
-//  scaled by mean and deviation; increments by their root mean square, without shift.
+//  scaled by mean and deviation; increments by their root mean square, without shift. So are
+//  inputs on edges, over all edges: their sign keeps its meaning.
 //
 //  A scale has a floor, below which a column counts as constant: 1e-6 of the deviation of the
 //  field's values (root mean square over its columns), and 1e-12 of their size (reference of
@@ -107,6 +109,7 @@ public:
         //- Field of each column, numbered from 0: columns of a field share the floor
         std::vector<int> targetField;
         std::vector<int> inputField;
+        std::vector<int> edgeField = {};
     };
 
     //- memory: samples until an old sample's weight has fallen to 1/e, at least 1;
@@ -120,10 +123,11 @@ public:
 
     //- Count one sample. input [nCells, nInputColumns] (cells only), target and targetValue,
     //  the target fields' values with nothing subtracted [nCells, nTargetColumns], features
-    //  [nFeatures] the same on all ranks (collective)
+    //  [nFeatures] the same on all ranks, edges [nEdges, nEdgeColumns] (collective)
     template<class Value>
     void add(Span<const Value> input, Span<const Value> target, Span<const double> targetValue,
-        std::int64_t nCells, Span<const double> features, const Comm& comm);
+        std::int64_t nCells, Span<const double> features, const Comm& comm,
+        Span<const Value> edges = {});
 
     //- [nInputColumns + nFeatures]
     Scaling input() const;
@@ -134,7 +138,10 @@ public:
     const MeshScales& meshScales() const { return mesh_; }
 
     //- input() and what belongs to it
-    InputScales inputScales() const { return {input(), mesh_}; }
+    InputScales inputScales() const { return {input(), mesh_, edges()}; }
+
+    //- Divisors of the edge inputs
+    std::vector<double> edges() const;
 
     //- Samples that the scales were made of
     std::int64_t nSamples() const { return nSamples_; }
@@ -152,6 +159,7 @@ private:
     RunningMoments target_;
     RunningMoments value_;
     RunningMoments feature_;
+    RunningMoments edge_;
     std::vector<double> inputReference_;
     MeshScales mesh_;
 };

@@ -105,6 +105,7 @@ bool PendingInputs::push(Snapshot snapshot, std::size_t maxWaiting)
 
     now_ = snapshot;
     now_.input = nullptr;
+    now_.edges = nullptr;
     if (waiting_.size() >= maxWaiting)
     {
         return false;
@@ -173,6 +174,7 @@ std::optional<PendingInputs::Completed> PendingInputs::next
     sample.mesh = std::move(then.mesh);
     sample.mesh.inner = nullptr;
     sample.input = std::move(then.input);
+    sample.edges = std::move(then.edges);
     waiting_.erase(waiting_.begin());
     return completed;
 }
@@ -230,7 +232,12 @@ StateTree PendingInputs::save() const
 }
 
 
-StateTree PendingInputs::saveValues(int nInputColumns, const MeshState& present) const
+StateTree PendingInputs::saveValues
+(
+    int nInputColumns,
+    int nEdgeColumns,
+    const MeshState& present
+) const
 {
     StateTree values;
     MeshArchive meshes(present);
@@ -244,6 +251,11 @@ StateTree PendingInputs::saveValues(int nInputColumns, const MeshState& present)
             slotArray(snapshot.input, realType(precision_), graph.nNodes(), nInputColumns));
         values.putArray("target/" + name, slotArray(snapshot.target, StateTree::Type::float64,
             graph.nCells(), nTargetColumns_));
+        if (snapshot.edges)
+        {
+            values.putArray("edges/" + name, slotArray(snapshot.edges, realType(precision_),
+                graph.nEdges(), nEdgeColumns));
+        }
         meshNumbers.push_back(meshes.add(snapshot.mesh));
     }
     values.put("mesh", meshNumbers);
@@ -258,7 +270,8 @@ void PendingInputs::load
     const StateTree& values,
     const MeshState& present,
     SlotPool& inputs,
-    SlotPool& rawTargets
+    SlotPool& rawTargets,
+    SlotPool* edges
 )
 {
     const std::vector<double> times = state.get<double>("time");
@@ -281,7 +294,8 @@ void PendingInputs::load
             deltaTs[i],
             onRowsOf(present, meshes.at(meshNumbers[i])),
             slotFrom(values, "input/" + name, realType(precision_), inputs),
-            slotFrom(values, "target/" + name, StateTree::Type::float64, rawTargets)
+            slotFrom(values, "target/" + name, StateTree::Type::float64, rawTargets),
+            edges ? slotFrom(values, "edges/" + name, realType(precision_), *edges) : nullptr
         });
     }
     if (!(horizon_.seconds > 0) && loaded.size() > static_cast<std::size_t>(horizon_.steps))

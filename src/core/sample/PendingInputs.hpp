@@ -81,11 +81,11 @@ public:
     StateTree save() const;
 
     //- Values (shared with the slots, not copied) and meshes; parts of present are only named
-    StateTree saveValues(int nInputColumns, const MeshState& present) const;
+    StateTree saveValues(int nInputColumns, int nEdgeColumns, const MeshState& present) const;
 
-    //- present is the mesh now, of which nothing was saved
+    //- present is the mesh now, of which nothing was saved; edges is null without values on edges
     void load(const StateTree& state, const StateTree& values, const MeshState& present,
-        SlotPool& inputs, SlotPool& rawTargets);
+        SlotPool& inputs, SlotPool& rawTargets, SlotPool* edges = nullptr);
 
 private:
 

@@ -52,16 +52,24 @@ void forParts(const MeshState& mesh, const Body& body)
 }
 
 
-SampleMemory::SampleMemory(std::size_t bytesPerRow, std::size_t bytesPerCell)
+SampleMemory::SampleMemory
+(
+    std::size_t bytesPerRow,
+    std::size_t bytesPerCell,
+    std::size_t bytesPerEdge
+)
 :
     bytesPerRow_(bytesPerRow),
-    bytesPerCell_(bytesPerCell)
+    bytesPerCell_(bytesPerCell),
+    bytesPerEdge_(bytesPerEdge)
 {}
 
 
 std::size_t SampleMemory::values(const Sample& sample) const
 {
-    return sample.mesh.graph->nNodes()*bytesPerRow_ + sample.mesh.graph->nCells()*bytesPerCell_;
+    const MeshGraph& graph = *sample.mesh.graph;
+    return graph.nNodes()*bytesPerRow_ + graph.nCells()*bytesPerCell_
+        + graph.nEdges()*bytesPerEdge_;
 }
 
 
@@ -104,7 +112,8 @@ ReplayBuffer::ReplayBuffer
     int nInputColumns,
     int nTargetColumns,
     Precision precision,
-    std::shared_ptr<const Comm> comm
+    std::shared_ptr<const Comm> comm,
+    int nEdgeColumns
 )
 :
     comm_(std::move(comm)),
@@ -112,12 +121,14 @@ ReplayBuffer::ReplayBuffer
     policy_(policy),
     nInputColumns_(nInputColumns),
     nTargetColumns_(nTargetColumns),
+    nEdgeColumns_(nEdgeColumns),
     precision_(precision),
     generator_(seed),
     memory_
     (
         static_cast<std::size_t>(nInputColumns)*bytesOf(precision),
-        static_cast<std::size_t>(nTargetColumns)*bytesOf(precision)
+        static_cast<std::size_t>(nTargetColumns)*bytesOf(precision),
+        static_cast<std::size_t>(nEdgeColumns)*bytesOf(precision)
     )
 {
     if (limits.capacity == 0)
@@ -254,6 +265,11 @@ StateTree ReplayBuffer::saveValues(const std::vector<MeshState>& known) const
             slotArray(sample.input, realType(precision_), graph.nNodes(), nInputColumns_));
         values.putArray("target/" + name,
             slotArray(sample.target, realType(precision_), graph.nCells(), nTargetColumns_));
+        if (nEdgeColumns_ > 0)
+        {
+            values.putArray("edges/" + name,
+                slotArray(sample.edges, realType(precision_), graph.nEdges(), nEdgeColumns_));
+        }
         meshNumbers.push_back(meshes.add(sample.mesh));
     }
     values.put("mesh", meshNumbers);
@@ -270,7 +286,7 @@ void ReplayBuffer::load
 )
 {
     ReplayBuffer loaded(limits_, policy_, 0, nInputColumns_, nTargetColumns_, precision_,
-        comm_);
+        comm_, nEdgeColumns_);
     loaded.nSeen_ = state.getInt("nSeen");
     std::istringstream generator(state.getText("generator"));
     if (!(generator >> loaded.generator_))
@@ -329,6 +345,10 @@ void ReplayBuffer::load
             sample.mesh = meshes.at(meshNumbers[i]);
             sample.input = read("input/" + name, sample.mesh.graph->nNodes(), nInputColumns_);
             sample.target = read("target/" + name, sample.mesh.graph->nCells(), nTargetColumns_);
+            if (nEdgeColumns_ > 0)
+            {
+                sample.edges = read("edges/" + name, sample.mesh.graph->nEdges(), nEdgeColumns_);
+            }
             const auto first = features.begin() + static_cast<std::ptrdiff_t>(i*nFeatures);
             sample.features.assign(first, first + static_cast<std::ptrdiff_t>(nFeatures));
             loaded.memory_.add(sample);

@@ -22,8 +22,8 @@ class SampleMemory
 {
 public:
 
-    //- bytesPerRow: of the values of a row of the input, of a cell of the target
-    SampleMemory(std::size_t bytesPerRow, std::size_t bytesPerCell);
+    //- Of the values of a row of the input, of a cell of the target, and on an edge
+    SampleMemory(std::size_t bytesPerRow, std::size_t bytesPerCell, std::size_t bytesPerEdge);
 
     void add(const Sample& sample);
     void remove(const Sample& sample);
@@ -39,6 +39,7 @@ private:
 
     std::size_t bytesPerRow_;
     std::size_t bytesPerCell_;
+    std::size_t bytesPerEdge_;
     std::size_t bytes_ = 0;
     std::unordered_map<const void*, std::size_t> users_;    // samples that hold a part of a mesh
 };
@@ -60,11 +61,11 @@ public:
         std::size_t memory = std::numeric_limits<std::size_t>::max();   //!< bytes
     };
 
-    //- nInputColumns and nTargetColumns of the working precision make up a sample. Over several
-    //  ranks each holds its part of the same samples: what one has no room for, none keeps.
+    //- nInputColumns, nTargetColumns and nEdgeColumns of the working precision make up a sample. Over
+    //  several ranks each holds its part of the same samples: what one has no room for, none keeps.
     ReplayBuffer(Limits limits, Policy policy, std::uint64_t seed, int nInputColumns,
         int nTargetColumns, Precision precision,
-        std::shared_ptr<const Comm> comm = std::make_shared<SerialComm>());
+        std::shared_ptr<const Comm> comm = std::make_shared<SerialComm>(), int nEdgeColumns = 0);
 
     //- Collective
     void add(Sample sample);
@@ -111,6 +112,7 @@ private:
     Policy policy_;
     int nInputColumns_;
     int nTargetColumns_;
+    int nEdgeColumns_;
     Precision precision_;
     std::mt19937_64 generator_;
     std::int64_t nSeen_ = 0;

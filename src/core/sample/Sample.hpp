@@ -65,6 +65,9 @@ struct Snapshot
     SlotPool::Handle input;         //!< [nRows, nInputColumns] of the working precision, less
                                     //!< the references
     SlotPool::Handle target;        //!< [nCells, nTargetColumns] double, as in the field
+
+    //- [nEdges, nEdgeColumns] of the working precision, as EdgeGather makes them; null: none
+    SlotPool::Handle edges = {};
 };
 
 
@@ -78,6 +81,7 @@ struct Sample
     SlotPool::Handle input;         //!< as in Snapshot
     SlotPool::Handle target;        //!< [nCells, nTargetColumns] of the working precision
     std::vector<double> features;   //!< one value per column that is the same in all rows
+    SlotPool::Handle edges = {};    //!< as in Snapshot
 };
 
 }

@@ -30,6 +30,7 @@ SampleStream::SampleStream(Layout layout, const MeshState& mesh)
 :
     layout_(std::move(layout)),
     mesh_(mesh),
+    edgeGather_(layout_.edges, layout_.precision),
     pending_(layout_.horizon, layout_.increment, layout_.target.nColumns, layout_.precision),
     noReference_(layout_.target.nColumns, 0.0)
 {
@@ -51,18 +52,22 @@ void SampleStream::makeSlots()
     fit(inputs_, bytesOfRows(nRows(), layout_.input.nColumns, size));
     fit(targets_, bytesOfRows(nCells(), layout_.target.nColumns, size));
     fit(rawTargets_, bytesOfRows(nCells(), layout_.target.nColumns, sizeof(double)));
+    if (edgeGather_.nColumns() > 0)
+    {
+        fit(edges_, edgeGather_.bytes(*mesh_.graph));
+    }
 }
 
 
 std::size_t SampleStream::bytesPerSample() const
 {
-    return inputs_->bytes() + targets_->bytes();
+    return inputs_->bytes() + targets_->bytes() + (edges_ ? edges_->bytes() : 0);
 }
 
 
 std::size_t SampleStream::bytesPerPending() const
 {
-    return inputs_->bytes() + rawTargets_->bytes();
+    return inputs_->bytes() + rawTargets_->bytes() + (edges_ ? edges_->bytes() : 0);
 }
 
 
@@ -130,6 +135,11 @@ SampleStream::Taken SampleStream::take
         taken.fault = gatherRows(layout_.target, views, Span<const double>(noReference_),
             spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
     }
+    if (taken.fault.field < 0 && edges_)
+    {
+        snapshot.edges = edges_->acquire();
+        taken.fault = edgeGather_.take(mesh_.graph, views, snapshot.edges.get());
+    }
     taken.good = !anyRank(comm, taken.fault.field >= 0);
     if (!taken.good)
     {
@@ -194,7 +204,7 @@ int SampleStream::setTopology
 {
     mesh_ = mesh;
     makeSlots();
-    if (pending.empty())
+    if (pending.empty() || edges_)
     {
         return drop();
     }
@@ -216,7 +226,7 @@ StateTree SampleStream::save() const
 
 StateTree SampleStream::saveWaiting() const
 {
-    return pending_.saveValues(layout_.input.nColumns, mesh_);
+    return pending_.saveValues(layout_.input.nColumns, layout_.edges.nColumns(), mesh_);
 }
 
 
@@ -230,7 +240,7 @@ int SampleStream::load(const StateTree& state, const StateTree* waiting)
     {
         return static_cast<int>(pending.getArray("time").count());
     }
-    pending_.load(pending, *waiting, mesh_, *inputs_, *rawTargets_);
+    pending_.load(pending, *waiting, mesh_, *inputs_, *rawTargets_, edges_ ? &*edges_ : nullptr);
     return 0;
 }
 

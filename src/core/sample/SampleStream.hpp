@@ -3,6 +3,7 @@
 
 #include "base/Comm.hpp"
 #include "buffer/Gather.hpp"
+#include "sample/EdgeGather.hpp"
 #include "sample/PendingAccess.hpp"
 #include "sample/PendingInputs.hpp"
 #include "sample/TrainingCase.hpp"
@@ -26,6 +27,7 @@ public:
     {
         RowLayout input;        //!< cells, and boundary rows if the graph has them
         RowLayout target;       //!< cells only
+        EdgeLayout edges;       //!< may have no columns
         std::vector<std::string> features;  //!< some of sampleFeatures()
         Horizon horizon;
         bool increment = true;
@@ -60,7 +62,8 @@ public:
     void setGeometry(const MeshState& mesh) { mesh_ = mesh; }
 
     //- Another graph: what waits goes on there with these values (see PendingInputs), or is
-    //  forgotten if there are none. Returns how many were lost.
+    //  forgotten if there are none, or if there are values on edges, which nobody maps. Returns how
+    //  many were lost.
     int setTopology(const MeshState& mesh, const std::vector<PendingInputs::Values>& pending);
 
     const MeshState& mesh() const { return mesh_; }
@@ -114,6 +117,8 @@ private:
     std::optional<SlotPool> inputs_;
     std::optional<SlotPool> targets_;
     std::optional<SlotPool> rawTargets_;
+    EdgeGather edgeGather_;
+    std::optional<SlotPool> edges_;         // if there are columns for them
     PendingInputs pending_;
     std::size_t maxWaiting_ = std::numeric_limits<std::size_t>::max();
     std::vector<double> inputReference_;

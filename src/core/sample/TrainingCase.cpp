@@ -20,6 +20,15 @@ std::vector<std::string> columnNames
 }
 
 
+std::vector<std::string> edgeColumnNames(const TrainingCase& theCase, const CaseMesh& mesh)
+{
+    std::vector<std::string> names = mesh.state.geometry->edgeFeatureNames();
+    const std::vector<std::string> inputs = columnNames(theCase.fields, theCase.edgeInputs);
+    names.insert(names.end(), inputs.begin(), inputs.end());
+    return names;
+}
+
+
 std::vector<std::string> fieldNames
 (
     const std::vector<FieldSpec>& fields,

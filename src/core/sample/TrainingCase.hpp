@@ -39,6 +39,7 @@ struct TrainingCase
     std::vector<FieldSpec> fields;      //!< all that take part; views come in this order
     std::vector<int> inputs;            //!< indices into fields
     std::vector<int> targets;
+    std::vector<int> edgeInputs;        //!< surface fields
 
     //- Names of the columns of MeshState::staticFeatures
     std::vector<std::string> staticColumns;
@@ -68,6 +69,9 @@ struct TrainingCase
 //- Names of the columns of the chosen fields, in their order
 std::vector<std::string> columnNames(const std::vector<FieldSpec>& fields,
     const std::vector<int>& chosen);
+
+//- Columns of the edges of a mesh: what its geometry gives, then the edge inputs
+std::vector<std::string> edgeColumnNames(const TrainingCase& theCase, const CaseMesh& mesh);
 
 //- Names of the chosen fields
 std::vector<std::string> fieldNames(const std::vector<FieldSpec>& fields,

@@ -3,6 +3,7 @@
 
 #include "base/agree.hpp"
 #include "base/packed.hpp"
+#include "sample/EdgeGather.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -191,6 +192,17 @@ WholeGraph WholeGraph::of(const MeshState& mesh, std::size_t nStaticColumns, con
     const Places edges = placeEdges(whole, rows, graph, *ids, comm);
     whole.edges = gathered(edgeFeatures(graph, geometry),
         static_cast<std::size_t>(geometry.nEdgeFeatures()), whole.nEdges(), edges, comm);
+    if (comm.size() == 1)
+    {
+        whole.edgeFaces.resize(edges.front().size());
+        whole.edgeSigns.resize(edges.front().size());
+        for (std::int32_t edge = 0; edge < graph.nEdges(); ++edge)
+        {
+            const std::int64_t place = edges.front()[edge];
+            whole.edgeFaces[place] = graph.faceOf()[edge];
+            whole.edgeSigns[place] = runsBackward(graph, edge, graph.receivers()[edge]) ? -1 : 1;
+        }
+    }
     return whole;
 }
 

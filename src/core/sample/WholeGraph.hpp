@@ -20,6 +20,8 @@ struct WholeGraph
     std::vector<std::int64_t> senders;
     std::vector<std::int64_t> receivers;
     std::vector<double> edges;              //!< edgeFeatures() [nEdges, …]
+    std::vector<std::int64_t> edgeFaces;    //!< of the mesh [nEdges]; empty with several ranks
+    std::vector<std::int64_t> edgeSigns;    //!< 1 out of the owner of that face, -1 into it
     std::vector<float> staticFeatures;      //!< [nNodes, …]
     std::vector<double> centres;            //!< [nNodes, 3]
     std::vector<double> cellVolumes;        //!< [nCells]

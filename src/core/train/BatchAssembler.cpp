@@ -99,6 +99,11 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales&
         }
     }
 
+    if (layout_.nEdgeInputs > 0 && samples.size() > 1)
+    {
+        throw Error("samples with edge inputs are passed one by one");
+    }
+
     const auto batchSize = static_cast<std::int64_t>(samples.size());
     const std::int64_t nNodes = mesh.graph->nNodes();
 
@@ -127,7 +132,32 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales&
     });
 
     const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, scales.mesh.edgeLength};
-    return {mesh.graph, nodes, edges_.get(edgeKey, [&] { return makeEdges(edgeKey); })};
+    const at::Tensor& edges = edges_.get(edgeKey, [&] { return makeEdges(edgeKey); });
+    if (layout_.nEdgeInputs > 0)
+    {
+        fillEdges(edges, samples.front(), scales.edges);
+    }
+    return {mesh.graph, nodes, edges, layout_.nEdgeInputs > 0};
+}
+
+
+void BatchAssembler::fillEdges(const at::Tensor& edges, const Sample& sample,
+    const std::vector<double>& scales)
+{
+    if (!sample.edges || scales.size() != static_cast<std::size_t>(layout_.nEdgeInputs))
+    {
+        throw Error("a sample " + std::string(sample.edges ? "" : "without values on edges")
+            + " and " + std::to_string(scales.size()) + " scales for them, but the model has "
+            + std::to_string(layout_.nEdgeInputs) + " edge inputs");
+    }
+    edgeScaling_.shift.assign(scales.size(), 0.0);
+    edgeScaling_.scale = scales;
+    AT_DISPATCH_FLOATING_TYPES(edges.scalar_type(), "normaliseEdges", [&]
+    {
+        auto* out = edges.mutable_data_ptr<scalar_t>() + edges.size(1) - layout_.nEdgeInputs;
+        normalise(pool_, static_cast<const scalar_t*>(sample.edges.get()), edges.size(0),
+            layout_.nEdgeInputs, edgeScaling_, out, edges.size(1));
+    });
 }
 
 
@@ -162,7 +192,8 @@ at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
     const at::Tensor raw = at::from_blob(features.data(),
         {key.graph->nEdges(), key.geometry->nEdgeFeatures()}, at::kDouble);
     const at::Tensor scales = at::tensor(edgeScales(*key.geometry, key.length), at::kDouble);
-    return at::div(raw, scales).to(scalarType(layout_.precision));
+    const at::Tensor fixed = at::div(raw, scales).to(scalarType(layout_.precision));
+    return layout_.nEdgeInputs == 0 ? fixed : at::constant_pad_nd(fixed, {0, layout_.nEdgeInputs});
 }
 
 
@@ -196,7 +227,9 @@ std::string BatchAssembler::firstStaleEntry() const
     std::string text;
     if (edges_.key())
     {
-        text = difference(edges_.name(), *edges_.value(), makeEdges(*edges_.key()));
+        const auto fixed = [&](const at::Tensor& edges)
+            { return edges.narrow(1, 0, edges.size(1) - layout_.nEdgeInputs); };
+        text = difference(edges_.name(), fixed(*edges_.value()), fixed(makeEdges(*edges_.key())));
     }
     for (const NodeBuffer* buffer : {&single_, &several_})
     {

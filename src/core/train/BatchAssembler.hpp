@@ -28,13 +28,15 @@ public:
         std::vector<std::string> staticColumns = {};    //!< behind those
         int nTargetColumns = 0;
         Precision precision = Precision::float32;
+        int nEdgeInputs = 0;        //!< columns of edges behind those of the geometry
     };
 
     BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count);
 
     //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns/scale]; edge
-    //  features are divided by the edge length. Throws Error if the samples do not share one
-    //  mesh state, or their columns are not those of the trainer.
+    //  row = [edge features/length, edge inputs/scale]. Throws Error if the samples do not share
+    //  one mesh state, or their columns are not those of the trainer; with edge inputs if there
+    //  is more than one, since a batch shares its edges.
     GraphBatch inputs(Span<const Sample> samples, const InputScales& scales);
 
     //- Of one sample; allocates nothing while that is on the same mesh
@@ -99,8 +101,13 @@ private:
     std::int64_t nStaticColumns() const;
     std::int64_t width() const;
 
+    //- Bring the edge inputs of a sample into their columns
+    void fillEdges(const at::Tensor& edges, const Sample& sample,
+        const std::vector<double>& scales);
+
     Layout layout_;
     ThreadPool& pool_;
+    Scaling edgeScaling_;       // without shift
     Stamped<EdgeKey, at::Tensor> edges_;
 
     // Predictions come one by one between batches: neither evicts the other

@@ -79,7 +79,8 @@ LearningLoop::LearningLoop
         stream_.layout().input.nColumns,
         stream_.layout().target.nColumns,
         stream_.layout().precision,
-        comm_
+        comm_,
+        stream_.layout().edges.nColumns()
     ),
     trainer_
     (
@@ -140,7 +141,7 @@ std::string LearningLoop::limitMemory()
             + (mesh.cellMask ? mesh.cellMask->size()*sizeof(double) : 0)
             + (mesh.ids ? mesh.ids->bytes() : 0);
     }
-    if (case_.meshMayChange && object.onTopologyChange == "map")
+    if (case_.meshMayChange && object.onTopologyChange == "map" && object.edgeInputs.empty())
     {
         // The host keeps the values ready for mapping
         perPending += sizeof(double)*(stream_.nRows()*stream_.layout().input.nColumns
@@ -189,11 +190,14 @@ void LearningLoop::setTopology
 )
 {
     mesh_ = &mesh;
-    nMapped_ += static_cast<std::int64_t>(pending.size());
     const int lost = stream_.setTopology(mesh.state, pending);
     if (lost > 0)
     {
         dropped_["topologyChange"] += lost;
+    }
+    else
+    {
+        nMapped_ += static_cast<std::int64_t>(pending.size());
     }
 
     warnOfShortage(limitMemory());
@@ -304,7 +308,8 @@ void LearningLoop::countInScales(const Completed& completed)
 
     normaliser_.setInputReference(stream_.inputReference());
     const SampleStream::Layout& layout = stream_.layout();
-    const std::int64_t nCells = completed.sample.mesh.graph->nCells();
+    const MeshGraph& graph = *completed.sample.mesh.graph;
+    const std::int64_t nCells = graph.nCells();
     const auto add = [&](auto zero)
     {
         using Value = decltype(zero);
@@ -315,7 +320,8 @@ void LearningLoop::countInScales(const Completed& completed)
             rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns),
             nCells,
             Span<const double>(completed.sample.features),
-            *comm_
+            *comm_,
+            rowsOf<Value>(completed.sample.edges, graph.nEdges(), layout.edges.nColumns())
         );
     };
     layout.precision == Precision::float32 ? add(0.0f) : add(0.0);

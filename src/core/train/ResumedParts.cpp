@@ -106,6 +106,13 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
     const Columns input{type, layout.input.nColumns, true};
     const Columns target{type, layout.target.nColumns, false};
     const Columns rawTarget{StateTree::Type::float64, layout.target.nColumns, false};
+    if (layout.edges.nColumns() > 0)
+    {
+        result.losses.push_back(std::to_string(nSamples.value_or(0)) + " samples and "
+            + std::to_string(nWaiting.value_or(0)) + " inputs that waited for their target are"
+            " dropped: values on edges are not brought to other rows");
+        return;
+    }
     const std::string why = ": they lie on an earlier state of the mesh, of which the values are"
         " not brought to other ranks";
 

@@ -12,7 +12,7 @@ namespace
 {
 
 // Written by this version, and the only one that it reads
-constexpr int formatVersion = 5;
+constexpr int formatVersion = 6;
 
 
 StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh)
@@ -22,7 +22,7 @@ StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const
     columns.putText("features", join(settings.object.features));
     columns.putText("targets", join(columnNames(theCase.fields, theCase.targets)));
     columns.putText("static", join(theCase.staticColumns));
-    columns.putText("edges", join(mesh.state.geometry->edgeFeatureNames()));
+    columns.putText("edges", join(edgeColumnNames(theCase, mesh)));
     return columns;
 }
 

@@ -50,6 +50,12 @@ void Settings::describe(Schema& schema)
                 + " is smaller than training.batchSize " + std::to_string(training.batchSize)
                 + ", but a batch is drawn from the buffer; raise the one or lower the other";
     });
+    schema.check({"edgeInputs"}, [this]() -> std::string
+    {
+        return object.edgeInputs.empty() || training.modelType != "mlp" ? ""
+            : "edgeInputs: training.model mlp looks at rows alone, without edges; choose"
+                " meshGraphNet, or leave edgeInputs out";
+    });
     schema.check({"export"}, [this]() -> std::string
     {
         return object.exports.empty() ? "" : complaintAboutExport(training);
@@ -85,7 +91,7 @@ Settings readSettings
 bool isFixedForever(const std::string& path)
 {
     return isUnder(path, {"inputs", "targets", "target", "horizon",
-        "horizonTime", "features", "graph", "normaliser",
+        "horizonTime", "features", "edgeInputs", "graph", "normaliser",
         "training.model", "training.precision"});
 }
 

@@ -35,14 +35,16 @@ constexpr std::uint64_t noiseStream = 0x9e3779b97f4a7c15ULL;
 
 using Values = std::map<std::string, std::string>;
 
-//- The samples of each mesh together, meshes in the order of their first sample
+//- The samples of each mesh together, meshes in the order of their first sample; those with
+//  values on edges one by one, since a batch shares its edges
 std::vector<std::vector<Sample>> byMesh(const std::vector<Sample>& batch)
 {
     std::vector<std::vector<Sample>> groups;
     for (const Sample& sample : batch)
     {
         auto group = std::find_if(groups.begin(), groups.end(),
-            [&](const std::vector<Sample>& g) { return g.front().mesh == sample.mesh; });
+            [&](const std::vector<Sample>& g)
+                { return !sample.edges && g.front().mesh == sample.mesh; });
         if (group == groups.end())
         {
             group = groups.emplace(group);
@@ -133,7 +135,8 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
             layout.nFeatures,
             layout.staticColumns,
             layout.shape.nOutputs,
-            config.arithmetic()
+            config.arithmetic(),
+            layout.nEdgeInputs
         },
         pool,
         layout.countBuild

@@ -21,6 +21,7 @@ struct TrainerLayout
     int nInputColumns = 0;      //!< gathered columns of a row
     int nFeatures = 0;          //!< per-sample columns behind them
     std::vector<std::string> staticColumns = {};    //!< behind those
+    int nEdgeInputs = 0;        //!< columns of edges behind those of the geometry
     bool increment = true;
     double noise = 0;           //!< deviation on normalised gathered inputs of cells
 

@@ -43,7 +43,8 @@ ModelCard cardOf
     card.targets = chosenOf(theCase, theCase.targets);
     card.features = chosen(settings.object.features, sampleFeatures());
     card.staticColumns = theCase.staticColumns;
-    card.edgeColumns = mesh.state.geometry->edgeFeatureNames();
+    card.edgeInputs = chosenOf(theCase, theCase.edgeInputs);
+    card.edgeColumns = edgeColumnNames(theCase, mesh);
     card.increment = settings.increment();
     card.horizon = settings.object.horizon;
     card.horizonTime = settings.object.horizonTime;

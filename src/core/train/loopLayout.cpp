@@ -37,6 +37,7 @@ SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& 
     SampleStream::Layout layout;
     layout.input = RowLayout::of(theCase.fields, theCase.inputs, object.graph.boundaryNodes);
     layout.target = RowLayout::of(theCase.fields, theCase.targets, false);
+    layout.edges = EdgeLayout::of(theCase.fields, theCase.edgeInputs);
     layout.features = chosen(object.features, sampleFeatures());
     layout.horizon.steps = static_cast<int>(object.horizon);
     layout.horizon.seconds = object.horizonTime.value_or(0);
@@ -55,6 +56,7 @@ Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const Traini
     layout.increment = stream.increment;
     layout.targetField = fieldOfColumn(theCase.fields, theCase.targets);
     layout.inputField = fieldOfColumn(theCase.fields, theCase.inputs);
+    layout.edgeField = fieldOfColumn(theCase.fields, theCase.edgeInputs);
     return layout;
 }
 
@@ -68,7 +70,8 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     layout.staticColumns = theCase.staticColumns;
     layout.shape.nNodeFeatures = layout.nInputColumns + layout.nFeatures
         + static_cast<int>(theCase.staticColumns.size());
-    layout.shape.nEdgeFeatures = stream.mesh().geometry->nEdgeFeatures();
+    layout.nEdgeInputs = stream.layout().edges.nColumns();
+    layout.shape.nEdgeFeatures = stream.mesh().geometry->nEdgeFeatures() + layout.nEdgeInputs;
     layout.shape.nOutputs = stream.layout().target.nColumns;
     layout.increment = settings.increment();
     layout.noise = settings.object.noise;

@@ -25,6 +25,9 @@ License
 
 #include "fieldGather.H"
 #include "base/Error.hpp"
+#include "cyclicAMIPolyPatch.H"
+#include "cyclicFvPatch.H"
+#include "surfaceFieldKinds.H"
 #include "volFieldKinds.H"
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
@@ -50,8 +53,8 @@ bool solved(const std::string& component, const Vector<label>& solutionD)
 }
 
 
-template<class Type>
-inSitu::FieldSpec specOf(const volField<Type>& field)
+template<class Type, template<class> class PatchField, class Mesh>
+inSitu::FieldSpec specOf(const GeometricField<Type, PatchField, Mesh>& field)
 {
     inSitu::FieldSpec spec;
     spec.name = field.name();
@@ -109,6 +112,39 @@ int Foam::functionObjects::fieldGather::add(const word& name)
 }
 
 
+int Foam::functionObjects::fieldGather::addSurface(const word& name)
+{
+    names_.append(name);
+    asSurfaceField(mesh_.thisDb(), name, [this](const auto& field)
+    {
+        specs_.push_back(specOf(field));
+        specs_.back().oriented = isOriented(field);
+    });
+    return names_.size() - 1;
+}
+
+
+bool Foam::functionObjects::fieldGather::isSurface(const int fieldi) const
+{
+    return !edgeInputs_.empty() && fieldi >= edgeInputs_.front();
+}
+
+
+void Foam::functionObjects::fieldGather::missing
+(
+    const word& name,
+    const std::string& available
+) const
+{
+    throw inSitu::Error
+    (
+        "field '" + name + "' is no longer registered on mesh "
+      + mesh_.name() + "; a field that takes part must last as long as the"
+        " run. Registered are " + available
+    );
+}
+
+
 template<class Look>
 void Foam::functionObjects::fieldGather::look
 (
@@ -118,12 +154,47 @@ void Foam::functionObjects::fieldGather::look
 {
     if (!asVolField(mesh_.thisDb(), name, body))
     {
+        missing(name, availableFields(mesh_.thisDb()));
+    }
+}
+
+
+template<class Look>
+void Foam::functionObjects::fieldGather::lookSurface
+(
+    const word& name,
+    const Look& body
+) const
+{
+    if (!asSurfaceField(mesh_.thisDb(), name, body))
+    {
+        missing(name, availableSurfaceFields(mesh_.thisDb()));
+    }
+}
+
+
+template<class Field>
+void Foam::functionObjects::fieldGather::view
+(
+    const Field& field,
+    const int fieldi,
+    const labelList& patches
+)
+{
+    inSitu::FieldView<scalar>& view = views_[fieldi];
+    if (field.type() != specs_[fieldi].type)
+    {
         throw inSitu::Error
         (
-            "field '" + name + "' is no longer registered on mesh "
-          + mesh_.name() + "; a field that takes part must last as long as the"
-            " run. Registered are " + availableFields(mesh_.thisDb())
+            "field '" + field.name() + "' was a " + specs_[fieldi].type + " and is now a "
+          + field.type()
         );
+    }
+
+    view.cells = memoryOf(field.primitiveField());
+    forAll(patches, i)
+    {
+        view.patches[i] = memoryOf(field.boundaryField()[patches[i]]);
     }
 }
 
@@ -146,6 +217,10 @@ Foam::functionObjects::fieldGather::fieldGather
     for (const word& name : selection.targets)
     {
         targets_.push_back(add(name));
+    }
+    for (const word& name : selection.edgeInputs)
+    {
+        edgeInputs_.push_back(addSurface(name));
     }
 
     views_.resize(specs_.size());
@@ -170,9 +245,35 @@ Foam::functionObjects::fieldGather::inputNames() const
 void Foam::functionObjects::fieldGather::setPatches(const labelList& patches)
 {
     patches_ = patches;
-    for (auto& view : views_)
+    facePatches_ = patches;
+    if (!edgeInputs_.empty() && Pstream::parRun())
     {
-        view.patches.resize(patches_.size());
+        throw inSitu::Error
+        (
+            "edgeInputs in a parallel run are not supported yet; run on one process, or"
+            " leave edgeInputs out"
+        );
+    }
+    for (const fvPatch& patch : mesh_.boundary())
+    {
+        if (!edgeInputs_.empty() && isA<cyclicAMIPolyPatch>(patch.patch()))
+        {
+            throw inSitu::Error
+            (
+                "edgeInputs: patch " + patch.name() + " of type " + patch.patch().type()
+              + ": fields on the faces of sliding interfaces are not supported;"
+                " leave edgeInputs out"
+            );
+        }
+        if (isA<cyclicFvPatch>(patch))
+        {
+            facePatches_.append(patch.index());
+        }
+    }
+
+    for (std::size_t i = 0; i < views_.size(); ++i)
+    {
+        views_[i].patches.resize((isSurface(i) ? facePatches_ : patches_).size());
     }
 }
 
@@ -205,24 +306,22 @@ Foam::functionObjects::fieldGather::views()
     forAll(names_, fieldi)
     {
         const word& name = names_[fieldi];
-        const inSitu::FieldSpec& spec = specs_[fieldi];
-        inSitu::FieldView<scalar>& view = views_[fieldi];
-
-        look(name, [&](const auto& field)
+        if (!isSurface(fieldi))
         {
-            if (field.type() != spec.type)
+            look(name, [&](const auto& field) { view(field, fieldi, patches_); });
+            continue;
+        }
+        lookSurface(name, [&](const auto& field)
+        {
+            view(field, fieldi, facePatches_);
+            if (isOriented(field) != specs_[fieldi].oriented)
             {
                 throw inSitu::Error
                 (
-                    "field '" + name + "' was a " + spec.type + " and is now a "
-                  + field.type()
+                    "field '" + name + "' was "
+                  + (specs_[fieldi].oriented ? "" : "not ")
+                  + "oriented at the first execution, and now it is the other way round"
                 );
-            }
-
-            view.cells = memoryOf(field.primitiveField());
-            forAll(patches_, i)
-            {
-                view.patches[i] = memoryOf(field.boundaryField()[patches_[i]]);
             }
         });
     }

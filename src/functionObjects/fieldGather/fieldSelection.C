@@ -27,6 +27,7 @@ License
 #include "base/Error.hpp"
 #include "fieldMakers.H"
 #include "pendingFields.H"
+#include "surfaceFieldKinds.H"
 #include "volFieldKinds.H"
 #include "wordRe.H"
 
@@ -47,24 +48,47 @@ bool isVolField(const objectRegistry& registry, const word& name)
 }
 
 
+bool isSurfaceField(const objectRegistry& registry, const word& name)
+{
+    return asSurfaceField(registry, name, [](const auto&) {});
+}
+
+
+// Fields on cells, or on faces
+struct kindOfField
+{
+    bool (*has)(const objectRegistry&, const word&);
+    std::string (*available)(const objectRegistry&);
+};
+
+const kindOfField onCells{isVolField, availableFields};
+const kindOfField onFaces{isSurfaceField, availableSurfaceFields};
+
+
 // True for names made of that of a registered field and this ending
 bool derivedName
 (
     const objectRegistry& registry,
     const word& name,
-    const std::string& ending
+    const std::string& ending,
+    const kindOfField& kind = onCells
 )
 {
     return
         name.size() > ending.size()
      && name.ends_with(ending)
-     && isVolField(registry, name.substr(0, name.size() - ending.size()));
+     && kind.has(registry, name.substr(0, name.size() - ending.size()));
 }
 
 
-bool isOldTime(const objectRegistry& registry, const word& name)
+bool isOldTime
+(
+    const objectRegistry& registry,
+    const word& name,
+    const kindOfField& kind
+)
 {
-    return derivedName(registry, name, "_0");
+    return derivedName(registry, name, "_0", kind);
 }
 
 
@@ -75,7 +99,42 @@ bool isPending(const objectRegistry& registry, const word& name)
 }
 
 
-wordList matches(const objectRegistry& registry, const wordRe& expression)
+// "type: name name; type: name"
+std::string listed(const objectRegistry& registry, const kindOfField& kind)
+{
+    HashTable<DynamicList<word>> byType;
+    for (const word& name : registry.sortedNames())
+    {
+        if
+        (
+            kind.has(registry, name)
+         && !isOldTime(registry, name, kind)
+         && !isPending(registry, name)
+        )
+        {
+            byType(registry.lookupObject<regIOobject>(name).type()).append(name);
+        }
+    }
+
+    std::string text;
+    for (const word& type : byType.sortedToc())
+    {
+        text += (text.empty() ? "" : "; ") + type + ':';
+        for (const word& name : byType[type])
+        {
+            text += ' ' + name;
+        }
+    }
+    return text;
+}
+
+
+wordList matches
+(
+    const objectRegistry& registry,
+    const wordRe& expression,
+    const kindOfField& kind
+)
 {
     DynamicList<word> found;
     for (const word& name : registry.sortedNames())
@@ -83,8 +142,8 @@ wordList matches(const objectRegistry& registry, const wordRe& expression)
         if
         (
             expression.match(name)
-         && isVolField(registry, name)
-         && !isOldTime(registry, name)
+         && kind.has(registry, name)
+         && !isOldTime(registry, name, kind)
          && !derivedName(registry, name, predictionName::value)
          && !derivedName(registry, name, predictionName::error)
          && !isPending(registry, name)
@@ -102,7 +161,8 @@ std::string complaint
 (
     const objectRegistry& registry,
     const word& name,
-    const std::string& owner
+    const std::string& owner,
+    const kindOfField& kind
 )
 {
     const auto* object = registry.cfindObject<regIOobject>(name);
@@ -114,7 +174,7 @@ std::string complaint
           : "there is no field '" + name + "'"
         )
       + " on mesh " + registry.name() + "; registered there are "
-      + availableFields(registry)
+      + kind.available(registry)
       + (object ? "" : ". " + sourceOfField(registry.time(), name, owner));
 }
 
@@ -125,7 +185,8 @@ wordList select
     const std::string& key,
     const Node& block,
     const objectRegistry& registry,
-    const std::string& owner
+    const std::string& owner,
+    const kindOfField& kind
 )
 {
     // The value of the key is a list, or one word
@@ -154,7 +215,7 @@ wordList select
         {
             const wordList found
             (
-                matches(registry, wordRe(pattern.text, wordRe::REGEX))
+                matches(registry, wordRe(pattern.text, wordRe::REGEX), kind)
             );
             if (found.empty())
             {
@@ -162,18 +223,18 @@ wordList select
                 (
                     i,
                     "\"" + pattern.text + "\" selects no field; registered are "
-                  + availableFields(registry)
+                  + kind.available(registry)
                 );
             }
             names.append(found);
         }
-        else if (isVolField(registry, pattern.text))
+        else if (kind.has(registry, pattern.text))
         {
             names.append(word(pattern.text, false));
         }
         else
         {
-            fail(i, complaint(registry, pattern.text, owner));
+            fail(i, complaint(registry, pattern.text, owner, kind));
         }
     }
 
@@ -198,6 +259,7 @@ Foam::functionObjects::fieldSelection::of
 (
     const std::vector<inSitu::Pattern>& inputs,
     const std::vector<inSitu::Pattern>& targets,
+    const std::vector<inSitu::Pattern>& edgeInputs,
     const inSitu::Node& block,
     const objectRegistry& registry,
     const std::string& owner
@@ -205,8 +267,9 @@ Foam::functionObjects::fieldSelection::of
 {
     return
     {
-        select(inputs, "inputs", block, registry, owner),
-        select(targets, "targets", block, registry, owner)
+        select(inputs, "inputs", block, registry, owner, onCells),
+        select(targets, "targets", block, registry, owner, onCells),
+        select(edgeInputs, "edgeInputs", block, registry, owner, onFaces)
     };
 }
 
@@ -222,7 +285,10 @@ Foam::functionObjects::fieldSelection::of
 {
     fieldSelection result
     (
-        of(config.inputs, config.targets, block, registry, owner)
+        of
+        (
+            config.inputs, config.targets, config.edgeInputs, block, registry, owner
+        )
     );
 
     if (config.horizon == 0)
@@ -254,28 +320,18 @@ std::string Foam::functionObjects::availableFields
     const objectRegistry& registry
 )
 {
-    HashTable<DynamicList<word>> byType;
-    for (const word& name : registry.sortedNames())
-    {
-        if (!isOldTime(registry, name) && !isPending(registry, name))
-        {
-            asVolField(registry, name, [&](const auto& field)
-            {
-                byType(field.type()).append(name);
-            });
-        }
-    }
-
-    std::string text;
-    for (const word& type : byType.sortedToc())
-    {
-        text += (text.empty() ? "" : "; ") + type + ':';
-        for (const word& name : byType[type])
-        {
-            text += ' ' + name;
-        }
-    }
+    const std::string text = listed(registry, onCells);
     return text.empty() ? "no volFields" : text;
+}
+
+
+std::string Foam::functionObjects::availableSurfaceFields
+(
+    const objectRegistry& registry
+)
+{
+    const std::string text = listed(registry, onFaces);
+    return text.empty() ? "no surface fields" : text;
 }
 
 // ************************************************************************* //

@@ -111,6 +111,7 @@ inSitu::TrainingCase Foam::functionObjects::inSituObject::describeCase() const
     result.fields = gather_->specs();
     result.inputs = gather_->inputs();
     result.targets = gather_->targets();
+    result.edgeInputs = gather_->edgeInputs();
     result.versions = {foamDescription()};
     result.outputFolder = runPaths::newRunFolder(mesh_, name());
     result.stableFolder = runPaths::objectFolder(mesh_, name());

@@ -108,6 +108,7 @@ Foam::functionObjects::meshPredictor::selectFields()
     (
         namesOf(card.inputs),
         namesOf(card.targets),
+        namesOf(card.edgeInputs),
         block_,
         mesh_,
         name()
@@ -207,7 +208,13 @@ void Foam::functionObjects::meshPredictor::step()
     if (postProcess)
     {
         const inSitu::ModelCard& card = predictor().card();
-        stored = std::make_unique<storedFields>(mesh_, card.inputs, card.targets);
+        stored = std::make_unique<storedFields>
+        (
+            mesh_,
+            card.inputs,
+            card.targets,
+            card.edgeInputs
+        );
     }
     if (predictor().begun())
     {

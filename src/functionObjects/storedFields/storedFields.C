@@ -25,18 +25,30 @@ License
 
 #include "storedFields.H"
 #include "base/Error.hpp"
+#include "surfaceFieldKinds.H"
 #include "volFieldKinds.H"
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
 
-void Foam::functionObjects::storedFields::read(const inSitu::FieldSpec& field)
+void Foam::functionObjects::storedFields::read
+(
+    const std::vector<inSitu::FieldSpec>& fields,
+    const bool onFaces
+)
 {
-    const word name(field.name, false);
-    if (mesh_.thisDb().found(name))
+    for (const inSitu::FieldSpec& field : fields)
     {
-        return;
+        const word name(field.name, false);
+        if (!mesh_.thisDb().found(name))
+        {
+            read(name, onFaces);
+        }
     }
+}
 
+
+void Foam::functionObjects::storedFields::read(const word& name, const bool onFaces)
+{
     IOobject io
     (
         name,
@@ -49,22 +61,26 @@ void Foam::functionObjects::storedFields::read(const inSitu::FieldSpec& field)
     {
         throw inSitu::Error
         (
-            "there is no field '" + field.name + "' in time folder "
+            "there is no field '" + name + "' in time folder "
           + mesh_.time().timeName() + "; 'postProcess -time' takes others"
         );
     }
 
-    const bool isField = asVolField(io.headerClassName(), [&](const auto* none)
+    const auto make = [&](const auto* none)
     {
         using fieldType = std::remove_const_t<std::remove_reference_t<decltype(*none)>>;
         fields_.append(new fieldType(io, mesh_));
-    });
+    };
+    const bool isField =
+        onFaces
+      ? asSurfaceField(io.headerClassName(), make)
+      : asVolField(io.headerClassName(), make);
     if (!isField)
     {
         throw inSitu::Error
         (
             "the file " + io.objectPath() + " holds a " + io.headerClassName()
-          + ", not a volField"
+          + (onFaces ? ", not a surface field" : ", not a volField")
         );
     }
 }
@@ -76,18 +92,15 @@ Foam::functionObjects::storedFields::storedFields
 (
     const fvMesh& mesh,
     const std::vector<inSitu::FieldSpec>& inputs,
-    const std::vector<inSitu::FieldSpec>& targets
+    const std::vector<inSitu::FieldSpec>& targets,
+    const std::vector<inSitu::FieldSpec>& edgeInputs
 )
 :
     mesh_(mesh)
 {
-    for (const auto* fields : {&inputs, &targets})
-    {
-        for (const inSitu::FieldSpec& field : *fields)
-        {
-            read(field);
-        }
-    }
+    read(inputs, false);
+    read(targets, false);
+    read(edgeInputs, true);
 }
 
 // ************************************************************************* //

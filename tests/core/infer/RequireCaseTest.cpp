@@ -87,6 +87,29 @@ TEST(RequireCase, NamesEveryDifference)
 }
 
 
+TEST(RequireCase, ComparesEdgeInputs)
+{
+    WaveCase host;
+    host.addFlux();
+    ModelCard card = cardOfWave(host);
+    card.edgeInputs = {host.theCase().fields[2]};
+    card.inputs.pop_back();
+    card.targets.pop_back();
+    card.edgeColumns.push_back("phi");
+    requireCase(card, host.theCase(), host.mesh());
+
+    card.edgeInputs[0].oriented = false;
+    card.edgeInputs[0].dimensions = {1, 0, -1, 0, 0, 0, 0};
+    const std::string fault = faultOf([&] { requireCase(card, host.theCase(), host.mesh()); });
+    EXPECT_THAT(fault, HasSubstr("edge input phi, orientation: the model has none, the case one"));
+    EXPECT_THAT(fault, HasSubstr("edge input phi, dimensions: the model has [1 0 -1"));
+
+    card.edgeColumns.pop_back();
+    EXPECT_THAT(faultOf([&] { requireCase(card, host.theCase(), host.mesh()); }),
+        HasSubstr("edge columns: the model has dx dy length, the case dx dy length phi"));
+}
+
+
 TEST(RequireCase, DoesNotAskForWhatAModelDoesNotTake)
 {
     WaveCase host;
@@ -132,6 +155,8 @@ TEST(RequireCase, WantsTheSameOfAFileThatReplacesAnother)
     EXPECT_THAT(fault([](ModelCard& c) { c.staticColumns = {"isCell"}; }),
         HasSubstr("node columns were"));
     EXPECT_THAT(fault([](ModelCard& c) { c.edgeColumns = {"dx"}; }), HasSubstr("edge columns were"));
+    EXPECT_THAT(fault([](ModelCard& c) { c.edgeInputs = {c.inputs[1]}; }),
+        HasSubstr("edge inputs were  and are volScalarField p(p)"));
 }
 
 }

@@ -136,6 +136,40 @@ class RolloutTest : public testing::TestWithParam<bool> {};
 }
 
 
+//- The solver's flux at the input's time comes along
+TEST(Rollout, TakesEdgeInputsWithEachInput)
+{
+    WaveCase host;
+    host.addFlux();
+    const TrainingCase theCase = host.theCase();
+    ModelCard card;
+    card.inputs = {theCase.fields[0], theCase.fields[1]};
+    card.targets = card.inputs;
+    std::vector<double> seen;
+    LambdaSurrogate surrogate(card, reference,
+        [&](const Sample& sample, Span<double> prediction)
+        {
+            seen.push_back(static_cast<const double*>(sample.edges.get())[1]);
+            std::fill(prediction.begin(), prediction.end(), 0.0);
+        });
+    Rollout rollout(surrogate, RowLayout::of(theCase.fields, theCase.inputs, true),
+        RowLayout::of(theCase.fields, theCase.targets, false), {1, 0}, host.mesh().state,
+        {0, 0, 1}, profiler, EdgeLayout::of(theCase.fields, theCase.edgeInputs));
+
+    rollout.begin(host.fields(0.1));
+    std::vector<double> expected;
+    for (int step = 1; step <= 3; ++step)
+    {
+        const auto& fields = host.fields(0.1*step);
+        expected.push_back(-fields[2].cells[1]);    // cell 0 from cell 6, through face 1
+        rollout.feed(at(step), fields);
+        EXPECT_TRUE(rollout.tick(at(step + 1)));
+        rollout.advance(at(step + 1));
+    }
+    EXPECT_EQ(seen, expected);
+}
+
+
 TEST_P(RolloutTest, IsTheLoopByHand)
 {
     WaveCase host;

@@ -94,6 +94,36 @@ std::vector<double> nodesTimesWeight(const TrainCase<float>& data, int k)
 }
 
 
+TEST(ScriptSurrogate, GetsEdgeInputsBehindTheColumnsOfTheGeometry)
+{
+    const TemporaryFolder folder;
+    const TrainCase<float> data;
+    const MeshGraph& graph = *data.mesh.graph;
+    Bench bench;
+    const auto surrogate = bench.load(save(folder, R"(
+def forward(self, nodes, edge_index, edges):
+    sums = torch.zeros(nodes.size(0), 1).index_add(0, edge_index[1], edges[:, 3:])
+    return torch.cat([sums, -2*sums], 1)
+)", R"("edgeInputs": [{"name": "phi"}])"));
+
+    for (const int k : {1, 4})
+    {
+        std::vector<float> edges;
+        std::vector<double> expected(2*static_cast<std::size_t>(data.nCells()), 0.0);
+        for (std::int32_t edge = 0; edge < graph.nEdges(); ++edge)
+        {
+            edges.push_back(0.25f*static_cast<float>(edge % 7 - k));
+            expected[2*graph.receivers()[edge]] += edges.back();
+            expected[2*graph.receivers()[edge] + 1] -= 2*edges.back();
+        }
+        Sample sample = data.sample(k);
+        sample.edges = slotOf(std::move(edges));
+        EXPECT_EQ(bench.predict(*surrogate, sample), expected);
+    }
+    EXPECT_EQ(surrogate->firstStaleEntry(), "");
+}
+
+
 TEST(ScriptSurrogate, TakesEachSubsetOfArguments)
 {
     const TrainCase<float> data;

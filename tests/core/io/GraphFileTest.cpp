@@ -52,6 +52,8 @@ TEST(GraphFile, HoldsTheGraphAsTheArtifactWantsIt)
     EXPECT_EQ(tree.get<double>("edges")[0], 1.5);
     EXPECT_EQ(tree.get<double>("edges")[1], 0.25);
     EXPECT_EQ(tree.getText("edges/names"), "dx dz length");
+    EXPECT_THAT(tree.get<std::int64_t>("edge_face"), ElementsAre(0, 0, 1, 1));
+    EXPECT_THAT(tree.get<std::int64_t>("edge_sign"), ElementsAre(-1, 1, -1, 1));
     EXPECT_EQ(tree.getArray("static").shape, (std::vector<std::int64_t>{3, 2}));
     EXPECT_THAT(tree.get<float>("static"), ElementsAre(1, 2, 3, 4, 5, 6));
     EXPECT_EQ(tree.getText("static/names"), "cell fixedU");

@@ -24,6 +24,12 @@ ModelCard fullCard()
         {"grad(U)", "volTensorField", 1, {}, {"grad(U)xx", "grad(U)xy", "grad(U)yx"}, {}}
     };
     card.targets = {{"nut", "volScalarField", 1, {}, {"nut"}, {0, 2, -1, 0, 0, 0, 0}}};
+    card.edgeInputs =
+    {
+        {"phi", "surfaceScalarField", 1, {}, {"phi"}, {0, 3, -1, 0, 0, 0, 0}, true},
+        {"Uf", "surfaceVectorField", 1, {}, {"Ufx", "Ufy"}, {}}
+    };
+    card.edgeInputScale = {0.5, 3, 4};
     card.features = {"deltaT"};
     card.staticColumns = {"isCell", "U fixed"};
     card.edgeColumns = {"dx", "dy", "length"};
@@ -86,6 +92,10 @@ TEST(ModelCard, ComesBackFromItsText)
     EXPECT_FALSE(read.boundaryNodes);
     EXPECT_EQ(read.nInputColumns(), 6);
     EXPECT_EQ(read.nTargetColumns(), 1);
+    EXPECT_EQ(read.nEdgeInputs(), 3);
+    EXPECT_TRUE(read.edgeInputs[0].oriented);
+    EXPECT_FALSE(read.edgeInputs[1].oriented);
+    EXPECT_EQ(read.edgeInputScale, card.edgeInputScale);
 
     ModelCard seconds = card;
     seconds.horizonTime = 0.07;

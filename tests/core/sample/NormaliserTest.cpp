@@ -492,6 +492,34 @@ TEST(Normaliser, TheRoundingOfTheClockIsNoVariation)
 }
 
 
+TEST(Normaliser, ScalesEdgeInputsByTheirRootMeanSquare)
+{
+    // Two columns of one field, and one of another
+    const Normaliser::Layout layout{1, 1, 0, true, {0}, {0}, {0, 0, 1}};
+    Normaliser normaliser(layout, 100, std::nullopt);
+    EXPECT_THAT(normaliser.edges(), ElementsAre(1, 1, 1));
+    const std::vector<double> rows{3, 5};
+    const std::vector<double> first{3, 0, 2,  -3, 0, 2}, second{5, 0, 4};
+    for (const auto* edges : {&first, &second})
+    {
+        normaliser.add(Span<const double>(rows), Span<const double>(rows),
+            Span<const double>(rows), 2, {}, serial, Span<const double>(*edges));
+    }
+
+    // Each sample counts once: (9 + 25)/2, and (4 + 16)/2. The column of zeros has the floor of its
+    // field.
+    const std::vector<double> scales = normaliser.edges();
+    EXPECT_NEAR(scales[0], std::sqrt(17.0), 1e-14);
+    EXPECT_NEAR(scales[1], 1e-6*std::sqrt(17.0/2), 1e-20);
+    EXPECT_NEAR(scales[2], std::sqrt(10.0), 1e-14);
+    EXPECT_EQ(normaliser.inputScales().edges, scales);
+
+    Normaliser resumed(layout, 100, std::nullopt);
+    resumed.load(normaliser.save());
+    EXPECT_EQ(resumed.edges(), scales);
+}
+
+
 TEST(Normaliser, DividesStaticColumnsByWhatTheirNamesSay)
 {
     EXPECT_THAT(staticScales({"cell", "cellVolume", "pFixed", "wallDistance"}, {0.25, 3}),

@@ -207,7 +207,7 @@ TEST_F(PendingInputsTest, ResumesWithWhatWaited)
         push(whole, snapshot(t), targets);
     }
 
-    const StateTree values = whole.saveValues(1, mesh);
+    const StateTree values = whole.saveValues(1, 0, mesh);
     PendingInputs resumed({3}, true, 2, Precision::float32);
     resumed.load(whole.save(), values, mesh, inputs, rawTargets);
 
@@ -247,7 +247,7 @@ TEST_F(PendingInputsTest, WhatDoesNotFitIsRefused)
     EXPECT_THAT([&] { push(other, elsewhere, targets); },
         ThrowsMessage<Error>(HasSubstr("new cells")));
 
-    const StateTree values = other.saveValues(1, mesh);
+    const StateTree values = other.saveValues(1, 0, mesh);
     SlotPool small(4);
     EXPECT_THAT([&] { other.load(other.save(), values, mesh, small, rawTargets); },
         ThrowsMessage<Error>(HasSubstr("'input/0'")));
@@ -376,7 +376,7 @@ TEST_F(PendingInputsTest, AMovedMeshIsSavedWithTheInputThatWaitsOnIt)
     pending.push(first);
     pending.push(second);
 
-    const StateTree values = pending.saveValues(1, present);
+    const StateTree values = pending.saveValues(1, 0, present);
     PendingInputs resumed({3}, true, 2, Precision::float32);
     resumed.load(pending.save(), values, present, inputs, rawTargets);
 

@@ -420,6 +420,31 @@ TEST_F(ReplayBufferTest, MeshesComeBackAndTheOneOfTheRunIsShared)
 }
 
 
+TEST_F(ReplayBufferTest, ValuesOnEdgesCountAndComeBack)
+{
+    // The cell has one edge, from its boundary row
+    SlotPool edges(2*sizeof(float));
+    ReplayBuffer whole({9}, Policy::fifo, 1, 1, 1, Precision::float32, 2);
+    for (int id = 0; id < 3; ++id)
+    {
+        Sample next = sample(id);
+        next.edges = edges.acquire();
+        static_cast<float*>(next.edges.get())[0] = 5.0f + id;
+        static_cast<float*>(next.edges.get())[1] = -7.0f*id;
+        whole.add(next);
+    }
+    EXPECT_EQ(whole.bytes() - mesh.graph->bytes(), 3*(2 + 1 + 2)*sizeof(float));
+
+    const StateTree contents = whole.saveValues();
+    ReplayBuffer resumed({9}, Policy::fifo, 1, 1, 1, Precision::float32, 2);
+    resumed.load(whole.saveState(), &contents);
+    ASSERT_EQ(resumed.size(), 3u);
+    EXPECT_EQ(static_cast<const float*>(resumed.samples()[1].edges.get())[0], 6);
+    EXPECT_EQ(static_cast<const float*>(resumed.samples()[2].edges.get())[1], -14);
+    EXPECT_EQ(resumed.bytes(), whole.bytes());
+}
+
+
 TEST_F(ReplayBufferTest, AMeshThatCameBackToAnEarlierStateStaysAnotherObject)
 {
     const MeshState earlier = oneCell(), now = oneCell();

@@ -31,9 +31,11 @@ protected:
         const std::vector<FieldSpec> specs
         {
             {"U", "volVectorField", 3, {0, 1}, {"Ux", "Uy"}, {}},
-            {"p", "volScalarField", 1, {0}, {"p"}, {}}
+            {"p", "volScalarField", 1, {0}, {"p"}, {}},
+            {"phi", "surfaceScalarField", 1, {0}, {"phi"}, {}, true}
         };
         SampleStream::Layout layout;
+        layout.edges = EdgeLayout::of(specs, edgeInputs);
         layout.input = RowLayout::of(specs, {0, 1}, true);
         layout.target = RowLayout::of(specs, {1}, false);
         layout.features = features;
@@ -56,7 +58,10 @@ protected:
         p = {p0, p1};
         Upatch = {0.5, -1, 9};
         pPatch = {p1};
-        const std::vector<FieldView<double>> views{{U, {Upatch}}, {p, {pPatch}}};
+        phi = {0.5*p0};
+        phiPatch = {-0.25*p1};
+        const std::vector<FieldView<double>> views
+            {{U, {Upatch}}, {p, {pPatch}}, {phi, {phiPatch}}};
         const NonFinite fault = stream.take({0.1*t, t, 0.3}, views, comm).fault;
         return {fault, stream.next()};
     }
@@ -70,7 +75,8 @@ protected:
 
     MeshState mesh;
     std::vector<std::string> features;
-    std::vector<double> U, p, Upatch, pPatch;
+    std::vector<int> edgeInputs;
+    std::vector<double> U, p, phi, Upatch, pPatch, phiPatch;
 };
 
 
@@ -213,6 +219,50 @@ TEST_F(SampleStreamTest, ANewTopologyTakesWhatWaitsOrForgetsIt)
     EXPECT_EQ(s.setTopology(mesh, {}), 1);
     EXPECT_FALSE(take(s, 2, 100002, 100001.25).completed);
     EXPECT_EQ(s.pending().front().mesh.graph, mesh.graph);
+}
+
+
+TEST_F(SampleStreamTest, ValuesOnEdgesAreThoseOfTheInputsTime)
+{
+    edgeInputs = {2};
+    SampleStream s = stream(2, true), resumed = stream(2, true);
+    EXPECT_EQ(s.bytesPerSample(), (9 + 2 + 3)*sizeof(double));
+    EXPECT_EQ(s.bytesPerPending(), (9 + 2 + 3)*sizeof(double));
+    take(s, 0, 4, 12);
+    take(s, 1, 6, 20);
+    EXPECT_EQ(resumed.load(s.save(), true), 0);
+
+    // Edges 0 <- 1, 1 <- 0, 1 <- patch
+    for (SampleStream* stream : {&s, &resumed})
+    {
+        EXPECT_EQ(values<double>(take(*stream, 2, 8, 28).completed->sample.edges, 3),
+            (std::vector<double>{-2, 2, 3}));
+        EXPECT_EQ(values<double>(take(*stream, 3, 10, 36).completed->sample.edges, 3),
+            (std::vector<double>{-3, 3, 5}));
+    }
+
+    p[1] = 1;
+    phi[0] = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<FieldView<double>> bad{{U, {Upatch}}, {p, {pPatch}}, {phi, {phiPatch}}};
+    const NonFinite fault = s.take({0.4, 4, 0.3}, bad, comm).fault;
+    EXPECT_EQ(fault.field, 2);
+    EXPECT_EQ(fault.row, 0);
+}
+
+
+TEST_F(SampleStreamTest, WhatWaitsWithValuesOnEdgesIsForgottenOnAnotherGraph)
+{
+    edgeInputs = {2};
+    SampleStream s = stream(1, true);
+    take(s, 0, 4, 12);
+    MeshState other;
+    other.graph = std::make_shared<MeshGraph>(*mesh.graph);
+    const std::vector<double> input(9, 1), target(2, 3);
+
+    EXPECT_EQ(s.setTopology(other,
+        {{Span<const double>(input), Span<const double>(target)}}), 1);
+    EXPECT_FALSE(take(s, 1, 5, 6).completed);
+    EXPECT_TRUE(take(s, 2, 5, 6).completed);
 }
 
 

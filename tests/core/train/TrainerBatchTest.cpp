@@ -337,6 +337,69 @@ TEST(TrainerBatch, AFeatureIsOneMoreColumnInAllRows)
 }
 
 
+TEST(TrainerBatch, EdgeInputsAreDividedAndPassedSampleBySample)
+{
+    const Case data;
+    const auto nEdges = static_cast<std::size_t>(data.mesh.graph->nEdges());
+    const auto value = [](int k, std::size_t edge, int c) { return 0.1*k + 0.3*edge - 2.0*c; };
+    const auto sample = [&](int k)
+    {
+        std::vector<double> edges;
+        for (std::size_t edge = 0; edge < nEdges; ++edge)
+        {
+            edges.insert(edges.end(), {value(k, edge, 0), value(k, edge, 1)});
+        }
+        Sample result = data.sample(k);
+        result.edges = slotOf(std::move(edges));
+        return result;
+    };
+
+    ThreadPool pool(2);
+    BatchAssembler assembler
+        ({3, 0, data.layout().staticColumns, 2, Precision::float64, 2}, pool, {});
+    InputScales scales = data.normaliser().inputScales();
+    scales.edges = {0.5, 4};
+    const std::vector<double> fixed = edgeFeatures(*data.mesh.graph, *data.mesh.geometry);
+    for (const int k : {3, 8})
+    {
+        const GraphBatch batch = assembler.inputs({sample(k)}, scales);
+        EXPECT_TRUE(batch.edgesVary);
+        ASSERT_EQ(batch.edges.sizes(), (std::vector<std::int64_t>{(int)nEdges, 5}));
+        EXPECT_EQ(batch.edges[17][3].item<double>(), value(k, 17, 0)/0.5);
+        EXPECT_EQ(batch.edges[17][4].item<double>(), value(k, 17, 1)/4);
+        EXPECT_EQ(batch.edges[17][1].item<double>(), fixed[17*3 + 1]/scales.mesh.edgeLength);
+        EXPECT_EQ(assembler.firstStaleEntry(), "");
+    }
+    EXPECT_THAT([&] { assembler.inputs(std::vector<Sample>{sample(1), sample(2)}, scales); },
+        ThrowsMessage<Error>(HasSubstr("one by one")));
+    EXPECT_THAT([&] { assembler.inputs({data.sample(1)}, scales); },
+        ThrowsMessage<Error>(HasSubstr("without values on edges")));
+
+    // A batch of the trainer is the mean over its samples
+    Normaliser counted({3, 2, 0, true, {0, 1}, {0, 0, 1}, {0, 0}}, 100, {});
+    counted.setMeshScales(data.meshScales());
+    const Sample first = sample(2);
+    const std::vector<double> values(2*static_cast<std::size_t>(data.nCells()), 0.5);
+    counted.add<double>({static_cast<const double*>(first.input.get()),
+        3*static_cast<std::size_t>(data.nCells())}, Span<const double>(values),
+        Span<const double>(values), data.nCells(), {}, SerialComm(),
+        {static_cast<const double*>(first.edges.get()), 2*nEdges});
+    TrainerLayout layout = data.layout();
+    layout.nEdgeInputs = 2;
+    layout.shape.nEdgeFeatures += 2;
+    const auto loss = [&](const std::vector<Sample>& batch)
+    {
+        TrainerBench bench(trainingConfig({{"precision", "float64"},
+            {"model.type", "meshGraphNet"}, {"model.processorSize", "1"},
+            {"model.hiddenSize", "8"}}), layout);
+        return bench.trainer.step(batch, counted).loss;
+    };
+    const double together = loss({sample(4), sample(6)});
+    EXPECT_NEAR(together, (loss({sample(4)}) + loss({sample(6)}))/2, 1e-12*together);
+    EXPECT_NE(loss({sample(4)}), loss({sample(6)}));
+}
+
+
 TEST(TrainerBatch, TensorsAreReusedOnOneMeshAndMadeAgainOnAnother)
 {
     const Case data;
