@@ -135,7 +135,7 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales&
     const at::Tensor& edges = edges_.get(edgeKey, [&] { return makeEdges(edgeKey); });
     if (layout_.nEdgeInputs > 0)
     {
-        fillEdges(edges, samples.front(), scales.edges);
+        fillEdges(edges, samples[0], scales.edges);
     }
     return {mesh.graph, nodes, edges, layout_.nEdgeInputs > 0};
 }
