@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sample/EdgeGather.hpp"
 
-#include "base/Error.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -39,12 +37,6 @@ std::size_t EdgeGather::bytes(const MeshGraph& graph) const
 EdgeGather::Sources EdgeGather::sourcesOf(const MeshGraph& graph)
 {
     std::vector<std::int32_t> coupled;
-    const auto senders = graph.senders();
-    if (std::any_of(senders.begin(), senders.end(),
-        [&](std::int32_t sender) { return sender >= graph.nNodes(); }))
-    {
-        throw Error("fields on edges between ranks are not supported");
-    }
     for (std::int32_t edge = 0; edge < graph.nEdges(); ++edge)
     {
         if (graph.isCoupled(edge))
@@ -68,7 +60,7 @@ EdgeGather::Sources EdgeGather::sourcesOf(const MeshGraph& graph)
                 row = graph.nInternalFaces() + graph.nBoundary()
                     + static_cast<std::int32_t>(place - coupled.begin());
             }
-            else if (graph.senders()[e] >= graph.nCells())
+            else if (row >= graph.nInternalFaces())
             {
                 row = graph.nInternalFaces() + graph.senders()[e] - graph.nCells();
             }

@@ -31,8 +31,9 @@ struct EdgeLayout
 //  positive from sender to receiver, that of others as it is.
 //
 //  The views have the internal faces as their cells; their patches are those whose faces are
-//  rows, then the cyclic ones, in the order of their faces. Graphs with sliding interfaces, where
-//  a coupled face has any number of edges, are not for it, nor are those with edges between ranks.
+//  rows, then those that edges go through to cells, of this rank or of others, in the order of
+//  their faces. Graphs with sliding interfaces, where a coupled face has any number of edges, are
+//  not for it.
 class EdgeGather
 {
 public:

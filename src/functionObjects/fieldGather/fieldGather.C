@@ -27,6 +27,7 @@ License
 #include "base/Error.hpp"
 #include "cyclicAMIPolyPatch.H"
 #include "cyclicFvPatch.H"
+#include "processorFvPatch.H"
 #include "surfaceFieldKinds.H"
 #include "volFieldKinds.H"
 
@@ -205,10 +206,12 @@ Foam::functionObjects::fieldGather::fieldGather
 (
     const fvMesh& mesh,
     const fieldSelection& selection,
-    const labelList& patches
+    const labelList& patches,
+    const bool halo
 )
 :
-    mesh_(mesh)
+    mesh_(mesh),
+    halo_(halo)
 {
     for (const word& name : selection.inputs)
     {
@@ -246,14 +249,6 @@ void Foam::functionObjects::fieldGather::setPatches(const labelList& patches)
 {
     patches_ = patches;
     facePatches_ = patches;
-    if (!edgeInputs_.empty() && Pstream::parRun())
-    {
-        throw inSitu::Error
-        (
-            "edgeInputs in a parallel run are not supported yet; run on one process, or"
-            " leave edgeInputs out"
-        );
-    }
     for (const fvPatch& patch : mesh_.boundary())
     {
         if (!edgeInputs_.empty() && isA<cyclicAMIPolyPatch>(patch.patch()))
@@ -265,7 +260,7 @@ void Foam::functionObjects::fieldGather::setPatches(const labelList& patches)
                 " leave edgeInputs out"
             );
         }
-        if (isA<cyclicFvPatch>(patch))
+        if (isA<cyclicFvPatch>(patch) || (halo_ && isA<processorFvPatch>(patch)))
         {
             facePatches_.append(patch.index());
         }

@@ -76,7 +76,8 @@ void Foam::functionObjects::inSituObject::mirrorMesh
     (
         mesh_,
         selection,
-        graphBuilder(mesh_, options.boundaryRows).boundaryPatches()
+        graphBuilder(mesh_, options.boundaryRows).boundaryPatches(),
+        options.halo
     );
     mirror_ = std::make_unique<meshMirror>
     (

@@ -47,6 +47,14 @@ Foam::fileName Foam::functionObjects::rolloutMode::startFolder() const
 }
 
 
+bool Foam::functionObjects::rolloutMode::wasWritten() const
+{
+    bool found = Pstream::master() && isDir(startFolder());
+    Pstream::scatter(found);
+    return found;
+}
+
+
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
 Foam::functionObjects::rolloutMode::rolloutMode
@@ -65,7 +73,7 @@ Foam::functionObjects::rolloutMode::rolloutMode
 
 bool Foam::functionObjects::rolloutMode::isEarly(const bool) const
 {
-    return isDir(startFolder());
+    return wasWritten();
 }
 
 
@@ -77,7 +85,8 @@ void Foam::functionObjects::rolloutMode::begin
     const bool fromStart
 )
 {
-    goesOn_ = fromStart && isDir(startFolder());
+    const bool found = wasWritten();
+    goesOn_ = fromStart && found;
     fields_ = std::make_unique<rolloutFields>
     (
         mesh_,
@@ -85,10 +94,11 @@ void Foam::functionObjects::rolloutMode::begin
         theCase.fields,
         theCase.targets,
         patches,
+        predictor_.meshOptions().halo,
         goesOn_
     );
 
-    if (goesOn_ ? !fields_->wasRead() : !fromStart && isDir(startFolder()))
+    if (goesOn_ ? !fields_->wasRead() : !fromStart && found)
     {
         goesOn_ = false;
         Warning

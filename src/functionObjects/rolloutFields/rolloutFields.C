@@ -87,7 +87,7 @@ bool Foam::functionObjects::rolloutFields::makeFields(const bool read) const
             all = makeField(field, starts_[i], read) && all;
         });
     }
-    return all;
+    return returnReduce(all, andOp<bool>());
 }
 
 
@@ -168,6 +168,7 @@ Foam::functionObjects::rolloutFields::rolloutFields
     const std::vector<inSitu::FieldSpec>& fields,
     const std::vector<int>& targets,
     const labelList& patches,
+    const bool halo,
     const bool read
 )
 :
@@ -177,8 +178,8 @@ Foam::functionObjects::rolloutFields::rolloutFields
     starts_(endingWith(targets_, startEnding)),
     layout_(inSitu::RowLayout::of(fields, targets, false)),
     wasRead_(makeFields(read)),
-    state_(mesh, renamed(selection, stateEnding), patches),
-    start_(mesh, renamed(selection, startEnding), patches)
+    state_(mesh, renamed(selection, stateEnding), patches, halo),
+    start_(mesh, renamed(selection, startEnding), patches, halo)
 {}
 
 

@@ -25,8 +25,8 @@ Application
     prescribedFoam
 
 Description
-    A solver that solves nothing: on each of several meshes, U and p are functions
-    of position and time, so that a restarted run has the very fields of an
+    A solver that solves nothing: on each of several meshes, U, p and the flux phi are
+    functions of position and time, so that a restarted run has the very fields of an
     unbroken one. What happens to a mesh is in its dynamicMeshDict; a file
     system/changes adds what no dynamic mesh does, by time index:
 
@@ -53,6 +53,7 @@ Description
 #include "dynamicFvMesh.H"
 #include "mapPolyMesh.H"
 #include "polyTopoChange.H"
+#include "surfaceFields.H"
 #include "volFields.H"
 
 #include <limits>
@@ -124,6 +125,33 @@ void prescribe
             values[facei] = function(centres[facei], t);
         }
         patchField == values;
+    }
+}
+
+
+void prescribeFlux(surfaceScalarField& phi)
+{
+    const fvMesh& mesh = phi.mesh();
+    const scalar t = mesh.time().value();
+    const auto flux = [&](const label facei)
+    {
+        return velocity(mesh.faceCentres()[facei], t) & mesh.faceAreas()[facei];
+    };
+
+    phi.setOriented();
+    phi.primitiveFieldRef().setSize(mesh.nInternalFaces());
+    forAll(phi, facei)
+    {
+        phi[facei] = flux(facei);
+    }
+    for (auto& patchField : phi.boundaryFieldRef())
+    {
+        const polyPatch& patch = patchField.patch().patch();
+        patchField.setSize(patch.size());
+        forAll(patchField, i)
+        {
+            patchField[i] = flux(patch.start() + i);
+        }
     }
 }
 
@@ -209,6 +237,7 @@ struct region
     volScalarField p;
     volScalarField blob;
     volScalarField half;
+    surfaceScalarField phi;
 
     region(const word& name, const Time& runTime, const dictionary& allChanges)
     :
@@ -223,10 +252,17 @@ struct region
         U(field<vector>("U", dimVelocity)),
         p(field<scalar>("p", sqr(dimVelocity))),
         blob(field<scalar>("marker", dimless)),
-        half(field<scalar>("block", dimless))
+        half(field<scalar>("block", dimless)),
+        phi
+        (
+            IOobject("phi", runTime.timeName(), *mesh),
+            *mesh,
+            dimensionedScalar(dimVolume/dimTime, Zero)
+        )
     {
         prescribe(U, velocity);
         prescribe(p, pressure);
+        prescribeFlux(phi);
     }
 
     template<class Type>
@@ -292,6 +328,7 @@ struct region
 
         prescribe(U, velocity);
         prescribe(p, pressure);
+        prescribeFlux(phi);
         if (isDue("notFinite") && last)
         {
             p[mesh->nCells()/2] = std::numeric_limits<scalar>::quiet_NaN();
