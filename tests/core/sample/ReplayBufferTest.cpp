@@ -424,7 +424,8 @@ TEST_F(ReplayBufferTest, ValuesOnEdgesCountAndComeBack)
 {
     // The cell has one edge, from its boundary row
     SlotPool edges(2*sizeof(float));
-    ReplayBuffer whole({9}, Policy::fifo, 1, 1, 1, Precision::float32, 2);
+    ReplayBuffer whole({9}, Policy::fifo, 1, 1, 1, Precision::float32,
+        std::make_shared<SerialComm>(), 2);
     for (int id = 0; id < 3; ++id)
     {
         Sample next = sample(id);
@@ -436,7 +437,8 @@ TEST_F(ReplayBufferTest, ValuesOnEdgesCountAndComeBack)
     EXPECT_EQ(whole.bytes() - mesh.graph->bytes(), 3*(2 + 1 + 2)*sizeof(float));
 
     const StateTree contents = whole.saveValues();
-    ReplayBuffer resumed({9}, Policy::fifo, 1, 1, 1, Precision::float32, 2);
+    ReplayBuffer resumed({9}, Policy::fifo, 1, 1, 1, Precision::float32,
+        std::make_shared<SerialComm>(), 2);
     resumed.load(whole.saveState(), &contents);
     ASSERT_EQ(resumed.size(), 3u);
     EXPECT_EQ(static_cast<const float*>(resumed.samples()[1].edges.get())[0], 6);

@@ -230,7 +230,8 @@ TEST_F(SampleStreamTest, ValuesOnEdgesAreThoseOfTheInputsTime)
     EXPECT_EQ(s.bytesPerPending(), (9 + 2 + 3)*sizeof(double));
     take(s, 0, 4, 12);
     take(s, 1, 6, 20);
-    EXPECT_EQ(resumed.load(s.save(), true), 0);
+    const StateTree waiting = s.saveWaiting();
+    EXPECT_EQ(resumed.load(s.save(), &waiting), 0);
 
     // Edges 0 <- 1, 1 <- 0, 1 <- patch
     for (SampleStream* stream : {&s, &resumed})

@@ -186,7 +186,7 @@ TEST(FieldScatter, AStepAllocatesNothing)
     fieldGather gather(theCase.mesh, selection, {});
     fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
     const rolloutFields rollout
-        (theCase.mesh, selection, gather.specs(), gather.targets(), {}, false);
+        (theCase.mesh, selection, gather.specs(), gather.targets(), {}, true, false);
     closureFields closure(theCase.mesh);
     closure.make(gather.specs());
     closure.setLayout(gather.specs(), gather.targets());
