@@ -488,7 +488,7 @@ TEST_F(InSituTrainerRestart, AnEarlierFormatIsRefusedClearly)
 
         EXPECT_THAT([&] { play({"resumed", nRanks, 11, 12}); },
             testing::ThrowsMessage<IncompatibleState>(AllOf(HasSubstr("does not fit this run:"),
-                HasSubstr("format 4 of another version of inSituFoam; this one reads 5"))));
+                HasSubstr("format 4 of another version of inSituFoam; this one reads 6"))));
     }
 }
 
@@ -508,9 +508,14 @@ TEST_F(InSituTrainerRestart, TheGraphAndTheCardAreThoseOfTheWholeMesh)
     const StateTree together = graphOn(3, "", true);
 
     EXPECT_EQ(together.texts(), alone.texts());
-    ASSERT_EQ(together.arrays().size(), alone.arrays().size());
     for (const auto& [name, array] : alone.arrays())
     {
+        const bool ofOneProcess = name == "edge_face" || name == "edge_sign";
+        ASSERT_EQ(together.has(name), !ofOneProcess) << name;
+        if (ofOneProcess)
+        {
+            continue;
+        }
         const StateTree::Array& found = together.getArray(name);
         EXPECT_EQ(found.shape, array.shape) << name;
         if (name != "edges")
