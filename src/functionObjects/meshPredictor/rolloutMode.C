@@ -49,7 +49,8 @@ Foam::fileName Foam::functionObjects::rolloutMode::startFolder() const
 
 bool Foam::functionObjects::rolloutMode::wasWritten() const
 {
-    bool found = Pstream::master() && isDir(startFolder());
+    const fileName folder(startFolder());
+    bool found = Pstream::master() && isDir(folder);
     Pstream::scatter(found);
     return found;
 }
