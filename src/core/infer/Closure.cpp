@@ -73,7 +73,8 @@ double Closure::admitted(double value, double previous, std::size_t row, std::si
             + numberText(maximum_[column]) + " and a margin of " + numberText(width)
             + "; 'onOutlier clip' cuts it off");
     }
-    return config_.onOutlier == "keep" ? value : config_.onOutlier == "clip" ? inside : previous;
+    return config_.onOutlier == "keep" ? value
+        : config_.onOutlier == "clip" || !std::isfinite(previous) ? inside : previous;
 }
 
 

@@ -34,7 +34,9 @@ public:
 
     //- Replace each value of the prediction [nCells, nColumns] by what may be written: first the
     //  range of the training, then relaxation from previous [nCells, nColumns], the values that
-    //  the fields have, then limits. A value that is not finite becomes the previous one.
+    //  the fields have, then limits. A value that is not finite becomes the previous one. Where
+    //  the previous one is not finite, the new one is not relaxed, and an outlier cut off instead
+    //  of left out.
     //  Throws Error with row and column for an outlier under `abort`, and for a value that is not
     //  finite where the previous one is not either.
     void apply(Span<double> prediction, Span<const double> previous);

@@ -28,6 +28,8 @@ License
 #include "calculatedFvPatchField.H"
 #include "volFieldKinds.H"
 
+#include <limits>
+
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
 
 namespace
@@ -101,10 +103,7 @@ void Foam::functionObjects::closureFields::make(const inSitu::FieldSpec& field)
             )
         )
     );
-    if (found)
-    {
-        read_.insert(name);
-    }
+    (found ? read_ : blank_).insert(name);
 }
 
 
@@ -266,12 +265,15 @@ inSitu::Span<const double> Foam::functionObjects::closureFields::values()
         const inSitu::ColumnBlock& block = layout_.blocks[i];
         look(targets_[i], [&](const auto& field)
         {
+            const bool blank = blank_.found(targets_[i]);
             double* row = values_.data() + block.firstColumn;
             for (const auto& value : field.primitiveField())
             {
                 for (std::size_t c = 0; c < block.components.size(); ++c)
                 {
-                    row[c] = component(value, block.components[c]);
+                    row[c] = blank
+                      ? std::numeric_limits<double>::quiet_NaN()
+                      : component(value, block.components[c]);
                 }
                 row += layout_.nColumns;
             }
@@ -284,8 +286,9 @@ inSitu::Span<const double> Foam::functionObjects::closureFields::values()
 void Foam::functionObjects::closureFields::update
 (
     inSitu::Span<const double> values
-) const
+)
 {
+    blank_.clear();
     forAll(targets_, i)
     {
         const inSitu::ColumnBlock& block = layout_.blocks[i];

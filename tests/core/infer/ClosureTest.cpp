@@ -123,6 +123,10 @@ TEST(Closure, ReplacesAFieldThatIsNotFinite)
 {
     Closure closure(card(), config("clip", 0.25, 0.5), free);
     EXPECT_EQ(applied(closure, {3, 5}, {nan, 9}), (Values{3, 7}));
+
+    Closure solver(card(), config("solver", 0.25, 0.5), free);
+    EXPECT_EQ(applied(solver, {5, 41}, {nan, 9}), (Values{4.5, 9}));
+    EXPECT_EQ(solver.nOutliers(), 2);
 }
 
 
