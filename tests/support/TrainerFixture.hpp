@@ -125,6 +125,7 @@ protected:
     std::string contents(const std::string& path) const
     {
         std::ifstream stream(path, std::ios::binary);
+        EXPECT_TRUE(stream.is_open()) << path;
         return {std::istreambuf_iterator<char>(stream), {}};
     }
 
