@@ -11,6 +11,8 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/torch.h>
 
+#include <cmath>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -224,6 +226,113 @@ TEST_P(MeshGraphNetRanks, AForeignHaloIsRefused)
             draw({graph->nEdges(), 3}, type, 2)}), Error);
     });
 }
+
+
+//- Smooth, so that differences of higher order may be taken
+class MeshGraphNetRankSlopes : public MeshGraphNetRanks
+{
+protected:
+
+    MeshGraphNetRankSlopes()
+    {
+        options.activation = "silu";
+    }
+
+    //- Of the loss of all ranks by one number that action(change) changes on the way; collective
+    template<class Action>
+    static double slope(const Action& action, const std::function<double()>& loss)
+    {
+        const double step = 1e-3;
+        std::vector<double> losses;
+        for (const double change : {2*step, -step, -2*step, -step})
+        {
+            action(change);
+            losses.push_back(loss());
+        }
+        action(2*step);
+        return (8*(losses[1] - losses[2]) - (losses[0] - losses[3]))/(12*step);
+    }
+};
+
+
+TEST_P(MeshGraphNetRankSlopes, GradientsAcrossCutsAreThoseOfFiniteDifferences)
+{
+    const auto ranks = raggedRanks(mesh.nCells, nRanks());
+    onRanks(nRanks(), [&](Comm& comm)
+    {
+        ThreadPool pool(1);
+        const auto part = MeshPart(mesh, ranks, comm.rank());
+        const auto graph = part.graph(comm);
+        const auto model = build(pool);
+        model->joinRanks(borrowed(comm));
+
+        const auto own = [&](at::IntArrayRef sizes, int seed)
+            { return draw(sizes, type, seed + comm.rank()); };
+        const at::Tensor share = own({samples, graph->nNodes(), shape.nOutputs}, 100);
+        const GraphBatch batch{graph, own({samples, graph->nNodes(), shape.nNodeFeatures}, 200),
+            own({graph->nEdges(), shape.nEdgeFeatures}, 300)};
+        const Numbers gradients = passes(*model, batch, share);
+
+        at::NoGradGuard noGrad;
+        const auto loss = [&]
+        {
+            const at::Tensor output = model->forward(batch);
+            double sum = (share*output + 0.3*output*output).sum().item<double>();
+            comm.sum(Span<double>(&sum, 1));
+            return sum;
+        };
+        const auto expectSlope = [&](const at::Tensor& values, const at::Tensor& gradient,
+            const std::vector<std::int64_t>& chosen, const char* what)
+        {
+            for (int rank = 0; rank < comm.size(); ++rank)
+            {
+                for (std::size_t i = 0; i < chosen.size(); ++i)
+                {
+                    double* value = values.data_ptr<double>() + chosen[i];
+                    const bool mine = rank == comm.rank();
+                    const double got = slope([&](double by) { *value += mine ? by : 0; }, loss);
+                    const double truth = gradient.flatten()[chosen[i]].item<double>();
+                    if (mine)
+                    {
+                        EXPECT_NEAR(got, truth, 1e-7*(0.01 + std::abs(truth)))
+                            << what << ' ' << chosen[i] << " of rank " << rank;
+                    }
+                }
+            }
+        };
+
+        // Cells that send to other ranks, the first and last sample, and cells that receive
+        const HaloPlan& plan = *graph->halo();
+        const std::int32_t haloEdge = graph->haloEdge()[plan.nRows/2];
+        const auto node = [&](std::int64_t sample, std::int64_t row, int column)
+            { return (sample*graph->nNodes() + row)*shape.nNodeFeatures + column; };
+        ASSERT_GT(plan.nSent(), 0);
+        expectSlope(batch.nodes, gradients.nodes, {node(0, plan.cells.front(), 1),
+            node(1, plan.cells.back(), 4), node(1, graph->receivers()[haloEdge], 2)}, "node");
+        const auto edge = [&](std::int64_t row, int column)
+            { return row*shape.nEdgeFeatures + column; };
+        expectSlope(batch.edges, gradients.edges,
+            {edge(haloEdge, 2), edge(graph->haloEdge()[0], 0), edge(haloEdge - 1, 1)}, "edge");
+
+        // All ranks hold the same parameters and change them alike
+        const at::Tensor flat = model->parameters()[0];
+        for (const std::int64_t number : {std::int64_t(7), flat.numel()/3, 4*flat.numel()/7})
+        {
+            double* value = flat.data_ptr<double>() + number;
+            const double got = slope([&](double by) { *value += by; }, loss);
+            const double truth = gradients.parameters[number].item<double>();
+            EXPECT_NEAR(got, truth, 1e-7*(0.01 + std::abs(truth))) << "parameter " << number;
+        }
+    });
+}
+
+
+INSTANTIATE_TEST_SUITE_P(OnRanks, MeshGraphNetRankSlopes,
+    testing::Values
+    (
+        std::make_tuple(2, Precision::float64, "sum"),
+        std::make_tuple(3, Precision::float64, "mean")
+    ));
 
 
 INSTANTIATE_TEST_SUITE_P(OnRanks, MeshGraphNetRanks,
