@@ -36,7 +36,8 @@ public:
     int size() const { return size_; }
     int nodeSize() const { return nodeSize_; }
 
-    //- Before every call. Throws Error if a rank has left or this thread may not call MPI
+    //- Before every call. Throws Error if a rank has left or this thread may not call MPI. Tests a
+    //  request, which lets MPI work on all that travel.
     void check();
 
     //- Until all requests are complete, whose statuses it returns. Throws Error if a rank has left

@@ -417,6 +417,13 @@ std::unique_ptr<Exchange> MpiComm::exchange(const std::vector<Neighbour>& neighb
 }
 
 
+void MpiComm::progress()
+{
+    const TrafficTimer timer(impl_->channel.traffic);
+    impl_->channel.check();
+}
+
+
 void MpiComm::leave(const std::string& reason) noexcept
 {
     impl_->channel.leave(reason);

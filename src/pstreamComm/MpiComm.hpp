@@ -48,6 +48,8 @@ public:
 
     std::unique_ptr<Exchange> exchange(const std::vector<Neighbour>& neighbours) override;
 
+    void progress() override;
+
     void leave(const std::string& reason) noexcept override;
 
     Traffic traffic() const override;

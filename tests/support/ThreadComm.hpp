@@ -255,6 +255,16 @@ public:
 
     std::unique_ptr<Exchange> exchange(const std::vector<Neighbour>& neighbours) override;
 
+    void progress() override
+    {
+        const Timer timer(traffic_);
+        if (std::this_thread::get_id() != thread_)
+        {
+            throw Error("another thread than that of the rank helps its messages along");
+        }
+        check();
+    }
+
     void leave(const std::string& reason) noexcept override { ranks_->leave(rank_, reason); }
 
     Traffic traffic() const override { return traffic_; }
@@ -375,6 +385,7 @@ private:
 
     std::shared_ptr<ThreadRanks> ranks_;
     std::size_t rank_;
+    const std::thread::id thread_ = std::this_thread::get_id();
     mutable Traffic traffic_;
 
     //- Ends of the sums on their way

@@ -75,16 +75,26 @@ public:
         return comm_.exchange(neighbours);
     }
 
+    void progress() override
+    {
+        comm_.progress();
+        ++nProgress_;
+    }
+
     void leave(const std::string& reason) noexcept override { comm_.leave(reason); }
     Traffic traffic() const override { return comm_.traffic(); }
 
     int nCalls() const { return nCalls_; }
+
+    //- Calls of progress()
+    int nProgress() const { return nProgress_; }
 
 private:
 
     Comm& comm_;
     Watch watch_;
     mutable int nCalls_ = 0;
+    int nProgress_ = 0;
 };
 
 }

@@ -172,6 +172,10 @@ inline void exchangesTravelAtOnce(Comm& comm, Comm&)
         first->start();
         third->start();
         second->start();
+        for (int i = 0; i < comm.rank(); ++i)
+        {
+            comm.progress();
+        }
         second->finish();
         expectMessages(comm, *second, others, round + 100);
 
@@ -382,7 +386,8 @@ inline std::vector<Check> all()
         {"LeaveInABroadcast", leaveInABroadcast},
         {"LeaveInAGather", leaveInAGather},
         {"LeaveInASwap", leaveInASwap},
-        {"LeaveInAnExchange", leaveInAnExchange}
+        {"LeaveInAnExchange", leaveInAnExchange},
+        {"LeaveDuringWork", leaveDuringWork}
     };
 }
 

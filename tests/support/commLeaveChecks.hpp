@@ -138,4 +138,17 @@ inline void leaveInAnExchange(Comm& comm, Comm& other)
     });
 }
 
+
+inline void leaveDuringWork(Comm& comm, Comm& other)
+{
+    leave(comm, other, [&]
+    {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        while (std::chrono::steady_clock::now() < end)
+        {
+            comm.progress();
+        }
+    });
+}
+
 }

@@ -42,7 +42,7 @@ public:
 };
 
 
-//- The ranks that work together. Every call is collective: all ranks, same order, one thread.
+//- The ranks that work together. Calls are collective: all ranks, same order, one thread.
 //  Throws Error if another rank has left.
 class Comm
 {
@@ -89,6 +89,10 @@ public:
     //  exchanges in the same order. The exchange must not outlive the comm.
     virtual std::unique_ptr<Exchange> exchange(const std::vector<Neighbour>& neighbours) = 0;
 
+    //- Help what travels along: some libraries move long messages only while they are called. To
+    //  be called now and then during long work, by this thread; not collective.
+    virtual void progress() = 0;
+
     //- This rank gives up, for this reason: the others' present or next call throws it. No other
     //  call may follow, on any rank.
     virtual void leave(const std::string& reason) noexcept = 0;
@@ -116,6 +120,7 @@ public:
     std::vector<Bytes> gather(const Bytes& bytes) const override { return {bytes}; }
     std::vector<Bytes> swap(const std::vector<Bytes>& outgoing) const override { return outgoing; }
     std::unique_ptr<Exchange> exchange(const std::vector<Neighbour>&) override;
+    void progress() override {}
     void leave(const std::string&) noexcept override {}
     Traffic traffic() const override { return {}; }
 };

@@ -25,7 +25,7 @@ public:
     int nThreads() const;
 
     //- Call body(chunk, thread) once for each chunk in [0, nChunks), in any order;
-    //  thread in [0, nThreads) selects scratch memory. Returns when all are done.
+    //  thread in [0, nThreads) selects scratch memory; 0 is the caller. Returns when all are done.
     //  The first exception of a body is rethrown here. Not re-entrant. Allocates nothing.
     template<class Body>
     void run(int nChunks, const Body& body)

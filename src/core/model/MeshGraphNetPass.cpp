@@ -321,6 +321,7 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
         {
             forRanges(receivers, chunk,
                 [&](long begin, long end) { update(block, begin, end, thread); });
+            helpMessages(thread);
         });
     };
 
@@ -464,6 +465,7 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
                         gradients, scratch(thread));
                 }
             });
+            helpMessages(thread);
         });
     };
 
@@ -521,6 +523,7 @@ void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
                     project(block - 1, sample, begin, end);
                 }
             }
+            helpMessages(thread);
         });
         collect({edgeBlocks_[block].get(), nodeBlocks_[block].get()}, parameterGradient);
     }

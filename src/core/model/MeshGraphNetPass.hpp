@@ -122,6 +122,15 @@ private:
     //  the sum over the ranks begins
     void collect(const std::vector<const PackedMlp<T>*>& mlps, T* parameterGradient);
 
+    //- Behind a chunk: the thread that calls Comm helps what travels meanwhile
+    void helpMessages(int thread)
+    {
+        if (comm_ && thread == 0)
+        {
+            comm_->progress();
+        }
+    }
+
     T* scratch(int thread) { return scratch_[thread].data(); }
 
     MeshGraphNetSizes sizes_;
