@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdio>
+#include "io/LineFile.hpp"
+
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace inSitu
 {
@@ -41,30 +43,25 @@ private:
 };
 
 
-//- Appends one object per line, each handed to the system at once. A fault of the disk makes
-//  good() false and is never thrown: metrics must not end a run. Later objects are tried
-//  again; each begins a line of its own, also after half a line of a run that was killed.
+//- Appends one object per line, as a LineFile does
 class JsonLines
 {
 public:
 
     //- Empty path: nothing is written
-    explicit JsonLines(const std::string& path);
-    ~JsonLines();
+    explicit JsonLines(const std::string& path,
+        std::function<void(const std::string&)> tell = {})
+    :
+        file_(path, LineFile::Start::append, std::move(tell))
+    {}
 
-    JsonLines(const JsonLines&) = delete;
-    JsonLines& operator=(const JsonLines&) = delete;
+    void write(const JsonObject& object) { file_.write(object.text()); }
 
-    void write(const JsonObject& object);
-
-    //- False if any object was lost, or the file could not be opened
-    bool good() const { return good_; }
+    bool good() const { return file_.good(); }
 
 private:
 
-    std::FILE* file_;
-    bool good_;
-    bool insideLine_;
+    LineFile file_;
 };
 
 }

@@ -19,33 +19,34 @@ MeasureRecord::MeasureRecord
     const std::string& name,
     std::string counter,
     std::vector<std::string> measures,
-    std::vector<std::string> targets
+    std::vector<std::string> targets,
+    const std::function<void(const std::string&)>& tell
 )
 :
     counter_(std::move(counter)),
     measures_(std::move(measures)),
     targets_(std::move(targets)),
-    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl")
+    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl", tell),
+    table_(folder.empty() ? folder : folder + '/' + name + ".dat", LineFile::Start::anew, tell)
 {
     if (folder.empty())
     {
         return;
     }
-    table_.open(folder + '/' + name + ".dat");
-    if (!table_ || !lines_.good())
+    if (!table_.good() || !lines_.good())
     {
         throw Error("cannot write " + name + ".dat and metrics.jsonl in " + folder
             + "; check the permissions of the folder and the space on its disk");
     }
-    table_ << "# Time\t" << counter_;
+    std::string head = "# Time\t" + counter_;
     for (const std::string& measure : measures_)
     {
         for (const std::string& target : targets_)
         {
-            table_ << '\t' << measure << '(' << target << ')';
+            head += '\t' + measure + '(' + target + ')';
         }
     }
-    table_ << std::endl;
+    table_.write(head);
 }
 
 
@@ -66,18 +67,18 @@ void MeasureRecord::row(double time, std::int64_t count,
 {
     JsonObject object;
     object.add("event", "report").add("time", time).add(counter_, static_cast<long long>(count));
-    table_ << numberText(time) << '\t' << count;
+    std::string row = numberText(time) + '\t' + std::to_string(count);
     for (std::size_t m = 0; m < measures_.size(); ++m)
     {
         JsonObject byTarget;
         for (std::size_t t = 0; t < targets_.size(); ++t)
         {
-            table_ << '\t' << numberText(values[m][t]);
+            row += '\t' + numberText(values[m][t]);
             byTarget.add(targets_[t], values[m][t]);
         }
         object.addRaw(measures_[m], byTarget.text());
     }
-    table_ << std::endl;
+    table_.write(row);
     lines_.write(object);
 }
 

@@ -23,9 +23,11 @@ class MeasureRecord
 public:
 
     //- Columns: Time, counter, then measure(target) for each measure and each target. Creates the
-    //  folder; throws Error if it cannot be written to. Empty folder: nothing is written.
+    //  folder; throws Error if it cannot be written to. Empty folder: nothing is written. tell gets a
+    //  sentence about the first line that a file loses.
     MeasureRecord(const std::string& folder, const std::string& name, std::string counter,
-        std::vector<std::string> measures, std::vector<std::string> targets);
+        std::vector<std::string> measures, std::vector<std::string> targets,
+        const std::function<void(const std::string&)>& tell = {});
 
     //- card: JSON of the model's card
     void start(const std::string& mode, const std::string& model, const std::string& card);
@@ -48,8 +50,8 @@ private:
     std::string counter_;
     std::vector<std::string> measures_;
     std::vector<std::string> targets_;
-    std::ofstream table_;
     JsonLines lines_;
+    LineFile table_;
 };
 
 }

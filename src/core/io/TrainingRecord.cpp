@@ -27,31 +27,32 @@ JsonObject byName(const std::vector<std::string>& names, const std::vector<doubl
 }
 
 
-TrainingRecord::TrainingRecord(const std::string& folder, std::vector<std::string> targets)
+TrainingRecord::TrainingRecord(const std::string& folder, std::vector<std::string> targets,
+    const std::function<void(const std::string&)>& tell)
 :
     targets_(std::move(targets)),
-    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl")
+    lines_(folder.empty() ? folder : createdFolder(folder) + "/metrics.jsonl", tell),
+    table_(folder.empty() ? folder : folder + "/training.dat", LineFile::Start::anew, tell)
 {
     if (folder.empty())
     {
         return;
     }
-    table_.open(folder + "/training.dat");
-    if (!table_ || !lines_.good())
+    if (!table_.good() || !lines_.good())
     {
         throw Error("cannot write training.dat and metrics.jsonl in " + folder
             + "; check the permissions of the folder and the space on its disk");
     }
 
-    table_ << "# Time\tstep\tsamples\tloss\tlearningRate\tgradientNorm";
+    std::string head = "# Time\tstep\tsamples\tloss\tlearningRate\tgradientNorm";
     for (const char* measure : {"rmse", "skill"})
     {
         for (const std::string& target : targets_)
         {
-            table_ << '\t' << measure << '(' << target << ')';
+            head += '\t' + std::string(measure) + '(' + target + ')';
         }
     }
-    table_ << std::endl;
+    table_.write(head);
 }
 
 
@@ -84,17 +85,20 @@ void TrainingRecord::report(const Report& report)
         .addRaw("rmse", byName(targets_, report.rmse).text())
         .addRaw("skill", byName(targets_, report.skill).text()));
 
-    table_ << numberText(report.time) << '\t' << report.step << '\t' << report.samples << '\t'
-        << numberText(report.loss) << '\t' << numberText(report.learningRate) << '\t'
-        << numberText(report.gradientNorm);
+    std::string row = numberText(report.time) + '\t' + std::to_string(report.step) + '\t'
+        + std::to_string(report.samples);
+    for (const double value : {report.loss, report.learningRate, report.gradientNorm})
+    {
+        row += '\t' + numberText(value);
+    }
     for (const auto* values : {&report.rmse, &report.skill})
     {
         for (const double value : *values)
         {
-            table_ << '\t' << numberText(value);
+            row += '\t' + numberText(value);
         }
     }
-    table_ << std::endl;
+    table_.write(row);
 }
 
 

@@ -24,7 +24,8 @@ public:
     //- targets: names of the target fields, in the order of all vectors below.
     //  Creates the folder; throws Error if it cannot be written to. Empty folder: nothing is
     //  written.
-    TrainingRecord(const std::string& folder, std::vector<std::string> targets);
+    TrainingRecord(const std::string& folder, std::vector<std::string> targets,
+        const std::function<void(const std::string&)>& tell = {});
 
     struct Start
     {
@@ -78,8 +79,8 @@ public:
 private:
 
     std::vector<std::string> targets_;
-    std::ofstream table_;
     JsonLines lines_;
+    LineFile table_;
 };
 
 }
