@@ -263,6 +263,11 @@ void PackageSurrogate::requireFiniteWeights() const
 
 at::Tensor PackageSurrogate::run(std::vector<at::Tensor> arguments)
 {
+    // Compiled code may write into its arguments, and nothing tells
+    for (at::Tensor& argument : arguments)
+    {
+        argument = argument.clone();
+    }
     std::vector<at::Tensor> results;
     try
     {

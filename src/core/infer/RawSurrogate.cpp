@@ -149,6 +149,10 @@ void RawSurrogate::predict(const Sample& sample, Span<double> prediction)
             + std::to_string(nCells) + " or " + std::to_string(sample.mesh.graph->nNodes()) + ", "
             + std::to_string(nColumns) + "] for the targets of its card");
     }
+    if (output.is_complex())
+    {
+        throw Error("model \"" + path_ + "\" gives complex numbers");
+    }
     const at::Tensor cells = output.narrow(0, 0, nCells).to(at::kDouble).contiguous();
     std::copy_n(cells.const_data_ptr<double>(), prediction.size(), prediction.begin());
 }

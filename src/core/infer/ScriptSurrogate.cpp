@@ -38,8 +38,16 @@ std::int64_t ScriptSurrogate::nParameters() const
 
 at::Tensor ScriptSurrogate::run(std::vector<at::Tensor> arguments)
 {
+    std::vector<NamedTensor> kept;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+    {
+        if (card().arguments[i] != "nodes")     // made anew for each prediction
+        {
+            kept.emplace_back(card().arguments[i], arguments[i]);
+        }
+    }
     const c10::IValue result = runScript(module_, path(),
-        std::vector<c10::IValue>(arguments.begin(), arguments.end()));
+        std::vector<c10::IValue>(arguments.begin(), arguments.end()), kept);
     if (!result.isTensor())
     {
         throw Error("model \"" + path() + "\" gives " + result.type()->annotation_str() + "; "

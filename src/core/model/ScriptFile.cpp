@@ -118,12 +118,26 @@ int countArguments(const torch::jit::Module& module, const std::string& filename
 
 
 c10::IValue runScript(torch::jit::Module& module, const std::string& filename,
-    std::vector<c10::IValue> arguments)
+    std::vector<c10::IValue> arguments, const std::vector<NamedTensor>& kept)
 {
+    std::vector<std::int64_t> versions;
+    for (const auto& [name, tensor] : kept)
+    {
+        versions.push_back(tensor.defined() ? tensor._version() : 0);
+    }
     const torch::jit::GraphOptimizerEnabledGuard plain(false);
     try
     {
-        return module.forward(std::move(arguments));
+        c10::IValue result = module.forward(std::move(arguments));
+        for (std::size_t i = 0; i < kept.size(); ++i)
+        {
+            if (kept[i].second.defined() && kept[i].second._version() != versions[i])
+            {
+                throw Error("\"" + filename + "\" writes into its argument '" + kept[i].first
+                    + "', which is used again; let it work on a new tensor: x = x*2, not x *= 2");
+            }
+        }
+        return result;
     }
     catch (const c10::Error& error)
     {

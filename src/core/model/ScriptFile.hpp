@@ -7,6 +7,8 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace inSitu
 {
@@ -27,10 +29,13 @@ torch::jit::Module loadScript(const std::string& filename, const std::string& ke
 int countArguments(const torch::jit::Module& module, const std::string& filename, int minimum,
     int maximum, const std::string& signature);
 
-//- Run forward. Errors of the module become Error with its file; graph optimisation is off,
-//  because it sets in after some calls and changes the last bits, which a restarted run
-//  would not reproduce.
+//- A tensor with the name that a script's author knows it by
+using NamedTensor = std::pair<std::string, at::Tensor>;
+
+//- Run forward. Errors of the module become Error with its file, and so does writing into one of
+//  kept, which are used again; graph optimisation is off, because it sets in after some calls and
+//  changes the last bits, which a restarted run would not reproduce.
 c10::IValue runScript(torch::jit::Module& module, const std::string& filename,
-    std::vector<c10::IValue> arguments);
+    std::vector<c10::IValue> arguments, const std::vector<NamedTensor>& kept);
 
 }

@@ -37,16 +37,19 @@ public:
     void describe(Schema& schema) override
     {
         schema.key("filename", filename_,
-            "TorchScript file with forward(nodes[, edge_index[, edges]]), relative to the case");
+            "TorchScript file with forward(nodes[, edge_index[, edges]]), relative to the case; all "
+            "normalised, nodes [rows, columns] with the columns that the log lists as inputs");
         schema.required("filename");
     }
+
+    std::string file() const override { return pathIn(folder_, filename_); }
 
     void setFolder(const std::string& folder) override { folder_ = folder; }
 
     std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
         std::uint64_t seed, ThreadPool&) const override
     {
-        return std::make_unique<TorchScriptModel>(pathIn(folder_, filename_), shape, precision,
+        return std::make_unique<TorchScriptModel>(file(), shape, precision,
             seed);
     }
 
@@ -94,16 +97,33 @@ at::Tensor TorchScriptModel::forwardOne(const GraphBatch& batch, std::int64_t sa
 {
     const at::Tensor nodes = batch.nodes[sample];
     std::vector<c10::IValue> arguments{nodes};
+    std::vector<NamedTensor> kept{{"nodes", batch.nodes}};
     if (nArguments_ > 1)
     {
-        arguments.emplace_back(edgeIndex(batch.graph));
+        kept.emplace_back("edge_index", edgeIndex(batch.graph));
     }
     if (nArguments_ > 2)
     {
-        arguments.emplace_back(batch.edges);
+        kept.emplace_back("edges", batch.edges);
+    }
+    for (std::size_t i = 1; i < kept.size(); ++i)
+    {
+        arguments.emplace_back(kept[i].second);
     }
 
-    const c10::IValue result = runScript(module_, filename_, std::move(arguments));
+    const c10::IValue result = [&]
+    {
+        try
+        {
+            return runScript(module_, filename_, std::move(arguments), kept);
+        }
+        catch (const Error& fault)
+        {
+            throw Error(std::string(fault.what()) + "\nIts forward() was given nodes "
+                + text(nodes.sizes()) + ": the inputs, features and static columns that the log"
+                " lists behind 'inputs:', normalised");
+        }
+    }();
     const std::int64_t nNodes = batch.graph->nNodes();
     const std::int64_t nCells = batch.graph->nCells();
 

@@ -279,6 +279,13 @@ TEST(ScriptSurrogate, SaysWhatAModelDoesWrong)
         HasSubstr("gives a tensor [72]"));
     EXPECT_THAT(fault("    return nodes @ self.weight.t()\n"), HasSubstr(folder / "net.pt"));
     EXPECT_THAT(fault("    return nodes.cuda() @ self.weight\n"), HasSubstr(folder / "net.pt"));
+    EXPECT_EQ(fault("    nodes.mul_(2.0)\n    return nodes @ self.weight\n"), "nothing");
+    EXPECT_THAT(fault("    edges.mul_(1.25)\n    return nodes @ self.weight\n"),
+        HasSubstr("writes into its argument 'edges'"));
+    EXPECT_THAT(fault("    edge_index.copy_(edge_index.flip(0))\n    return nodes @ self.weight\n"),
+        HasSubstr("writes into its argument 'edge_index'"));
+    EXPECT_THAT(fault("    y = nodes @ self.weight\n    return torch.complex(y, y)\n"),
+        HasSubstr("gives complex numbers"));
     EXPECT_THAT(fault("    return nodes\n", "\"arguments\": [\"nodes\"]"),
         HasSubstr("forward() with the arguments that the card names"));
     EXPECT_THAT(bench.faultOf(save(folder, "def forward(self, nodes, edge_index, edges):\n"

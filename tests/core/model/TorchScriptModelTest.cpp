@@ -172,7 +172,11 @@ TEST(TorchScriptModel, FaultsNameFileAndShapes)
         testing::AllOf(HasSubstr("[7, 2]"), HasSubstr("[36, 2]"), HasSubstr("[30, 2]")));
     EXPECT_THAT(outputComplaint("nodes"), HasSubstr("[36, 8]"));
     EXPECT_THAT(outputComplaint("(nodes @ self.weight.t()).float()"), HasSubstr("type"));
-    EXPECT_THAT(outputComplaint("nodes @ self.weight"), HasSubstr("model.pt"));
+    EXPECT_THAT(outputComplaint("nodes @ self.weight"),
+        testing::AllOf(HasSubstr("model.pt"), HasSubstr("was given nodes [36, 8]")));
+
+    EXPECT_THAT(outputComplaint("nodes.mul_(2.0) @ self.weight.t()"),
+        HasSubstr("writes into its argument 'nodes'"));
 
     EXPECT_THAT(buildComplaint(folder / "absent.pt"), HasSubstr("absent.pt"));
     EXPECT_THAT(buildComplaint(savedModule(folder,
