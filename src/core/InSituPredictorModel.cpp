@@ -8,7 +8,7 @@
 #include "config/SchemaReader.hpp"
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
-#include "io/Manifest.hpp"
+#include "io/requireSameFile.hpp"
 
 #include <filesystem>
 
@@ -84,14 +84,7 @@ void InSituPredictor::Impl::load()
 std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
 {
     std::unique_ptr<Surrogate> loaded = loadSurrogate(path, pool, counter());
-    const std::filesystem::path file(path);
-    const double sum = comm->size() == 1 ? 0
-        : Manifest::measure(file.parent_path().string(), file.filename().string()).crc;
-    if (largestOf(*comm, sum) != leastOf(*comm, sum))
-    {
-        throw Error("the ranks read different contents of model \"" + path
-            + "\": it is being replaced, or is not one file on all nodes");
-    }
+    requireSameFile(path, "model", *comm);
     loaded->joinRanks(comm);
     return loaded;
 }

@@ -4,6 +4,7 @@
 #include "base/agree.hpp"
 #include "infer/NetworkSurrogate.hpp"
 #include "io/GraphFile.hpp"
+#include "io/requireSameFile.hpp"
 #include "model/MdlusFile.hpp"
 #include "train/cardOf.hpp"
 #include "train/RunIdentity.hpp"
@@ -75,6 +76,9 @@ void InSituTrainer::Impl::takeInitialWeights()
     {
         return;
     }
+    const bool isCheckpoint = std::filesystem::is_directory(initialWeights->path);
+    requireSameFile(initialWeights->path + (isCheckpoint ? "/state.h5" : ""), "initialWeights",
+        *comm);
     const WeightsFile file = std::move(*initialWeights);
     initialWeights.reset();
     const WeightsMatch match = takeWeights(loop->trainer().model(), file);
@@ -186,7 +190,7 @@ ModelCard InSituTrainer::Impl::card() const
 {
     return cardOf(name, settings, theCase, mesh,
         {loop->nSamples(), loop->trainer().nSteps(), loop->trainer().model().nParameters()},
-        loop->targetRange());
+        loop->targetRange(), loop->interval());
 }
 
 

@@ -103,6 +103,9 @@ public:
     //- Those of the model that build() would make. Costs no memory. TorchScript: zeros.
     virtual Size size(const ModelShape&) const { return {}; }
 
+    //- That it is read from; empty: none
+    virtual std::string file() const { return {}; }
+
     //- A new model with initial weights drawn from seed. pool outlives the model.
     virtual std::unique_ptr<Model> build(const ModelShape& shape, Precision precision,
         std::uint64_t seed, ThreadPool& pool) const = 0;

@@ -33,6 +33,9 @@ public:
 
     std::string weights = "cells";      //!< cells: each cell counts once; volume: by its volume
 
+    //- That it is read from; empty: none
+    virtual std::string file() const { return {}; }
+
     //- pool outlives the loss
     virtual std::unique_ptr<Loss> build(ThreadPool& pool) const = 0;
 

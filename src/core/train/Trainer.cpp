@@ -5,6 +5,7 @@
 #include "base/agree.hpp"
 #include "config/Flatten.hpp"
 #include "io/Crc32.hpp"
+#include "io/requireSameFile.hpp"
 #include "model/TensorState.hpp"
 #include "model/TorchScriptModel.hpp"
 #include "train/BatchAssembler.hpp"
@@ -144,6 +145,14 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     weights(comm, layout.countBuild),
     noise(static_cast<std::uint64_t>(config.seed) ^ noiseStream)
 {
+    for (const auto& [key, file] : {std::make_pair("model", config.model->file()),
+        std::make_pair("loss", config.loss->file())})
+    {
+        if (!file.empty())
+        {
+            requireSameFile(file, std::string("training.") + key + ".filename", *comm);
+        }
+    }
     model->joinRanks(comm);
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
     at::set_num_threads(isScripted ? pool.nThreads() : 1);

@@ -48,7 +48,8 @@ public:
                 "forward, or remove those entries");
         }
 
-        const c10::IValue result = runScript(module_, filename_, std::move(arguments));
+        const c10::IValue result = runScript(module_, filename_, std::move(arguments),
+            {{"prediction", prediction}, {"target", target}, {"weight", weight}});
         if (!result.isTensor() || result.toTensor().numel() != 1)
         {
             throw Error("loss.filename \"" + filename_ + "\" returned "
@@ -82,9 +83,11 @@ public:
 
     void setFolder(const std::string& folder) override { folder_ = folder; }
 
+    std::string file() const override { return pathIn(folder_, filename_); }
+
     std::unique_ptr<Loss> build(ThreadPool&) const override
     {
-        return std::make_unique<TorchScriptLoss>(pathIn(folder_, filename_));
+        return std::make_unique<TorchScriptLoss>(file());
     }
 
 private:
