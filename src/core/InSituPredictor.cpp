@@ -7,8 +7,36 @@
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
 
+#include <algorithm>
+
 namespace inSitu
 {
+
+namespace
+{
+
+//- What a rollout takes from the solver besides its start
+std::string textOfSolverInputs(const ModelCard& card)
+{
+    std::vector<std::string> names;
+    for (const std::vector<FieldSpec>* fields : {&card.inputs, &card.edgeInputs})
+    {
+        for (const FieldSpec& field : *fields)
+        {
+            const bool predicted = std::any_of(card.targets.begin(), card.targets.end(),
+                [&](const FieldSpec& target) { return target.name == field.name; });
+            if (!predicted)
+            {
+                names.push_back(field.name);
+            }
+        }
+    }
+    return names.empty() ? "" : "\n    the solver's at each step: " + join(names)
+        + "; so this is no forecast on its own";
+}
+
+}
+
 
 InSituPredictor::InSituPredictor
 (
@@ -117,6 +145,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
             " lack neighbours");
     }
     const std::string folder = my.comm->isMaster() ? my.theCase.outputFolder : std::string();
+    const auto tell = [&my](const std::string& message) { my.warn(message); };
 
     std::vector<std::string> targets;
     for (const FieldSpec& field : card.targets)
@@ -138,7 +167,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         my.closure = std::make_unique<Closure>(card, my.config.closure,
             columnLimits(my.limits, card.targets));
         my.record = std::make_unique<MeasureRecord>(folder, "closure",
-            "executions", std::vector<std::string>{"minimum", "maximum"}, targets);
+            "executions", std::vector<std::string>{"minimum", "maximum"}, targets, tell);
     }
     else if (my.config.mode == "rollout")
     {
@@ -147,19 +176,18 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
             layout.horizon, my.mesh.state, fieldOfColumn(my.theCase.fields, my.theCase.targets),
             my.profiler, layout.edges);
         my.record = std::make_unique<MeasureRecord>(folder, "rollout",
-            "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets);
+            "step", std::vector<std::string>{"rmse", "relative", "persistence"}, targets, tell);
     }
     else
     {
         my.comparison = std::make_unique<Comparison>(*my.surrogate, my.streamLayout(), my.mesh,
             fieldOfColumn(my.theCase.fields, my.theCase.targets), my.profiler);
         my.record = std::make_unique<MeasureRecord>(folder, "comparison",
-            "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets);
+            "samples", std::vector<std::string>{"rmse", "skill", "largest", "cell"}, targets, tell);
     }
     my.record->start(my.config.mode, my.config.model, card.json());
     my.info(my.mesh.text + "\n    model: " + my.config.model + sizeText(*my.surrogate)
-        + (my.rollout && card.nEdgeInputs() > 0
-            ? "\n    edge inputs are the solver's at each step: no forecast on its own" : "")
+        + (my.rollout ? textOfSolverInputs(card) : "")
         + "\n    mode: " + my.config.mode + ", "
         + std::to_string(my.pool.nThreads()) + " threads");
 }

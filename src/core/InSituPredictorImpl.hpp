@@ -53,6 +53,7 @@ struct InSituPredictor::Impl
     std::int64_t executions = 0;
     std::map<std::string, std::int64_t> counts;
     std::chrono::steady_clock::time_point start;
+    bool toldOfInterval = false;
     bool finished = false;
 
     CountBuild counter();
@@ -62,6 +63,7 @@ struct InSituPredictor::Impl
     std::unique_ptr<Surrogate> loadForRanks();
     void leaveOut(const NonFinite& fault, const Instant& now);
     void tellOfNonFinite(std::int64_t number);
+    void tellOfInterval(double seconds);
     Report reportOfComparison();
     SampleStream::Layout streamLayout() const;
     std::string columns() const;

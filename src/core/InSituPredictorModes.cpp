@@ -44,6 +44,25 @@ void InSituPredictor::Impl::tellOfNonFinite(std::int64_t number)
 }
 
 
+//- Once, if the network has learnt to go another time ahead
+void InSituPredictor::Impl::tellOfInterval(double seconds)
+{
+    const std::vector<double>& learnt = surrogate->card().interval;
+    constexpr double tolerance = 0.01;
+    if (toldOfInterval || learnt.empty() || seconds == 0
+     || (seconds >= learnt[0]*(1 - tolerance) && seconds <= learnt[1]*(1 + tolerance)))
+    {
+        return;
+    }
+    toldOfInterval = true;
+    warn("input and target are " + numberText(seconds) + " s apart at time " + numberText(time)
+        + ", and the network has learnt over " + numberText(learnt[0])
+        + (learnt[1] > learnt[0] ? " to " + numberText(learnt[1]) : "")
+        + " s: what it predicts is for that interval. Executions as far apart as in the training"
+          " (deltaT, executeInterval; in post-processing the stored times) suit it");
+}
+
+
 template<class Scalar>
 InSituPredictor::Report InSituPredictor::compare
 (
@@ -61,6 +80,7 @@ InSituPredictor::Report InSituPredictor::compare
     my.tellOfNonFinite(my.comparison->nNonFinite());
 
     my.time = now.time;
+    my.tellOfInterval(my.comparison->interval());
     return ++my.executions % my.config.reportInterval == 0 ? my.reportOfComparison() : Report();
 }
 
@@ -151,10 +171,11 @@ InSituPredictor::Report InSituPredictor::note
     const std::vector<std::vector<double>> values
         {errors.rmse, errors.relative, errors.persistence};
     my.record->row(now.time, errors.step, values);
-    ++my.executions;
+    my.time = now.time;
+    my.tellOfInterval(my.rollout->interval());
 
     Report report;
-    if (errors.step % my.config.reportInterval == 0)
+    if (++my.executions % my.config.reportInterval == 0)
     {
         report.due = true;
         report.text = my.record->text(errors.step, values);

@@ -53,6 +53,7 @@ SampleStream::Taken Comparison::execute
     {
         while (std::optional<PendingInputs::Completed> completed = stream_.next())
         {
+            interval_ = completed->deltaT;
             compare(*completed, comm);
             stream_.recycle(std::move(completed->sample));
         }

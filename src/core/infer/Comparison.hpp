@@ -39,6 +39,9 @@ public:
     const SampleStream& stream() const { return stream_; }
     ErrorMeasure& errors() { return errors_; }
 
+    //- Time from input to target of the last prediction, s; 0 before the first
+    double interval() const { return interval_; }
+
     //- Predictions with a value that is not finite: they count nowhere else
     std::int64_t nNonFinite() const { return nNonFinite_; }
 
@@ -52,6 +55,7 @@ private:
     ErrorMeasure errors_;
     std::vector<double> predicted_;
     bool hasPrediction_ = false;
+    double interval_ = 0;
     std::int64_t nNonFinite_ = 0;
 };
 

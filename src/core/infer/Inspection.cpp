@@ -51,12 +51,18 @@ void addCard(std::string& text, const ModelCard& card)
     line("versions", join(card.versions, ", "));
     line("object", card.object);
     line("inputs", fieldsText(card.inputs));
+    line("edge inputs", fieldsText(card.edgeInputs));
     line("features", join(card.features));
     line("node columns", join(card.staticColumns, ", "));
     line("edge columns", join(card.edgeColumns));
     line("targets", fieldsText(card.targets) + ", " + (card.increment ? "increment" : "value")
         + (card.horizonTime ? " over " + numberText(*card.horizonTime) + " s"
                             : ", horizon " + std::to_string(card.horizon)));
+    if (!card.interval.empty())
+    {
+        line("learnt over", numberText(card.interval[0]) + " to " + numberText(card.interval[1])
+            + " s");
+    }
     line("boundary rows", card.boundaryNodes ? "yes" : "no");
     line("arguments", join(card.arguments));
     line("precision", card.precision);

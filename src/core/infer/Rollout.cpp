@@ -164,7 +164,8 @@ Span<const double> Rollout::advance(const Instant& now)
         setInput<float>();
     }
     fed_ = false;
-    sample_.features.assign(surrogate_->card().features.size(), now.time - inputTime_);
+    interval_ = now.time - inputTime_;
+    sample_.features.assign(surrogate_->card().features.size(), interval_);
 
     predicted_.resize(state_.size());
     surrogate_->predict(sample_, Span<double>(predicted_));

@@ -75,6 +75,9 @@ public:
 
     std::int64_t step() const { return step_; }
 
+    //- Time that the last step went ahead, s; 0 before the first
+    double interval() const { return interval_; }
+
     //- The mesh has moved: later inputs are taken on it. Or it has changed: then the input is to
     //  be fed again, from fields that lie on it.
     void setMesh(const MeshState& mesh);
@@ -127,6 +130,7 @@ private:
     bool fed_ = false;                  // the input is there and not used up
     MeshState inputMesh_;
     double inputTime_ = 0;
+    double interval_ = 0;
     std::optional<SlotPool> inputs_;
     std::optional<SlotPool> edges_;
     Sample sample_;

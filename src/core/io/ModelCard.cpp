@@ -325,6 +325,17 @@ void requireRange(const Reader& reader, const ModelCard& card)
 }
 
 
+void requireInterval(const Reader& reader, const std::vector<double>& interval)
+{
+    const bool good = interval.empty()
+        || (interval.size() == 2 && interval[0] > 0 && interval[0] <= interval[1]);
+    if (!good)
+    {
+        reader.fail("has an entry interval that is not the least and the largest of times above 0");
+    }
+}
+
+
 void requireHorizon(const Reader& reader, const ModelCard& card)
 {
     const bool steps = card.horizon >= (card.increment ? 1 : 0) && card.horizon <= longestHorizon;
@@ -396,6 +407,7 @@ std::string ModelCard::json() const
         .add("target", increment ? "increment" : "value")
         .addRaw("horizon", horizonTime ? "null" : std::to_string(horizon))
         .addRaw("horizonTime", horizonTime ? jsonNumber(*horizonTime) : "null")
+        .addRaw("interval", jsonNumbers(interval))
         .add("boundaryNodes", boundaryNodes)
         .add("mesh", mesh)
         .add("precision", precision)
@@ -441,7 +453,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     }
     catch (const ConfigError& fault)
     {
-        throw Error(place + " is not JSON: " + fault.message());
+        throw Error(place + ' ' + fault.message());
     }
     const Reader reader(root, place);
 
@@ -465,6 +477,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     reader.read("edgeColumns", card.edgeColumns);
     reader.read("horizon", card.horizon);
     reader.read("horizonTime", card.horizonTime);
+    reader.read("interval", card.interval);
     reader.read("boundaryNodes", card.boundaryNodes);
     reader.read("mesh", card.mesh);
     reader.read("precision", card.precision);
@@ -498,6 +511,7 @@ ModelCard ModelCard::parse(const std::string& text, const std::string& place)
     requireFields(reader, "targets", card.targets);
     requireDistinct(reader, "edgeInputs", card.edgeInputs);
     requireRange(reader, card);
+    requireInterval(reader, card.interval);
     requireHorizon(reader, card);
     requireWords(reader, "argument", card.arguments, {"nodes", "static", "edge_index", "edges"});
     requireWords(reader, "precision", {card.precision}, {"float32", "float64"});

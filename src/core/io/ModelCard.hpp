@@ -33,6 +33,10 @@ struct ModelCard
     bool increment = true;                  //!< predicts the change over the horizon
     std::int64_t horizon = 1;               //!< executions, if horizonTime is not set
     std::optional<double> horizonTime;      //!< s
+
+    //- Least and largest time from input to target in training, s; empty: not known, or none
+    std::vector<double> interval;
+
     bool boundaryNodes = true;
     std::string mesh;                       //!< that it was trained on, in words
     std::string precision = "float32";

@@ -327,6 +327,10 @@ void LearningLoop::countInScales(const Completed& completed)
     layout.precision == Precision::float32 ? add(0.0f) : add(0.0);
 
     targetRange_.add(rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns), *comm_);
+    if (settings_.object.horizon > 0 || settings_.object.horizonTime)
+    {
+        interval_.add(Span<const double>(&completed.deltaT, 1), SerialComm());  // alike on all
+    }
 
     if (hadScales)
     {
@@ -513,6 +517,7 @@ StateTree LearningLoop::save() const
     state.putTree("trainer", trainer_->save());
     state.putTree("skill", skill_.save());
     state.putTree("targetRange", targetRange_.save());
+    state.putTree("interval", interval_.save());
     return state;
 }
 
@@ -579,6 +584,7 @@ std::vector<std::string> LearningLoop::load
     replay_.load(state.subTree("replay"), replay, knownMeshes());
     skill_.load(state.subTree("skill"));
     targetRange_.load(state.subTree("targetRange"));
+    interval_.load(state.subTree("interval"));
     return notes;
 }
 

@@ -73,7 +73,11 @@ public:
     const TimeBudget& budget() const { return budget_; }
 
     //- Of the values of the target fields
+    std::int64_t nExecutions() const { return executions_; }
     const RunningRange& targetRange() const { return targetRange_; }
+
+    //- Times from input to target, s; empty with horizon 0
+    const RunningRange& interval() const { return interval_; }
 
     //- Training steps that were not finite, since the last one that was
     std::int64_t badSteps() const { return badSteps_; }
@@ -129,6 +133,7 @@ private:
     std::unique_ptr<Trainer> trainer_;
     OnlineSkill skill_;
     RunningRange targetRange_;
+    RunningRange interval_{1};
 
     std::int64_t executions_ = 0;
     std::int64_t badSteps_ = 0;         // in a row

@@ -31,7 +31,8 @@ ModelCard cardOf
     const TrainingCase& theCase,
     const CaseMesh& mesh,
     const TrainingProgress& progress,
-    const RunningRange& targetRange
+    const RunningRange& targetRange,
+    const RunningRange& interval
 )
 {
     ModelCard card;
@@ -56,6 +57,10 @@ ModelCard cardOf
     card.steps = progress.steps;
     card.targetMinimum = targetRange.minimum();
     card.targetMaximum = targetRange.maximum();
+    for (const std::vector<double>& extreme : {interval.minimum(), interval.maximum()})
+    {
+        card.interval.insert(card.interval.end(), extreme.begin(), extreme.end());
+    }
     card.configuration = settings.json;
     return card;
 }

@@ -24,6 +24,6 @@ struct TrainingProgress
 //- The card of what a training makes
 ModelCard cardOf(const std::string& objectName, const Settings& settings,
     const TrainingCase& theCase, const CaseMesh& mesh, const TrainingProgress& progress,
-    const RunningRange& targetRange);
+    const RunningRange& targetRange, const RunningRange& interval);
 
 }
