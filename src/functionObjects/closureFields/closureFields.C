@@ -29,6 +29,7 @@ License
 #include "volFieldKinds.H"
 
 #include <limits>
+#include <map>
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
 
@@ -41,6 +42,36 @@ using namespace Foam;
 bool isGradientOfSolver(const std::string& name)
 {
     return name.compare(0, 5, "grad(") == 0 && name.back() == ')';
+}
+
+
+// For an object of this name alone, until all that was given for it is gone: one that is
+// made anew in the run lives beside its predecessor for a moment
+std::shared_ptr<void> claim(const fvMesh& mesh, const word& field, const word& owner)
+{
+    struct holder
+    {
+        word owner;
+        std::weak_ptr<void> alive;
+    };
+    static std::map<std::string, holder> holders;
+
+    holder& known = holders[mesh.thisDb().objectPath() + '/' + field];
+    std::shared_ptr<void> alive = known.alive.lock();
+    if (alive && known.owner != owner)
+    {
+        throw inSitu::Error
+        (
+            "field '" + field + "' on mesh " + mesh.name() + " is written by the closure "
+          + known.owner + " already"
+        );
+    }
+    if (!alive)
+    {
+        alive = std::make_shared<char>();
+        known = {owner, alive};
+    }
+    return alive;
 }
 
 } // End anonymous namespace
@@ -172,9 +203,14 @@ void Foam::functionObjects::closureFields::look
 
 // * * * * * * * * * * * * * * * * Constructors  * * * * * * * * * * * * * * //
 
-Foam::functionObjects::closureFields::closureFields(const fvMesh& mesh)
+Foam::functionObjects::closureFields::closureFields
+(
+    const fvMesh& mesh,
+    const word& owner
+)
 :
-    mesh_(mesh)
+    mesh_(mesh),
+    owner_(owner)
 {}
 
 
@@ -222,6 +258,7 @@ void Foam::functionObjects::closureFields::make
             );
         }
 
+        claims_.push_back(claim(mesh_, name, owner_));
         names_.insert(name);
         if (const auto* known = mesh_.thisDb().cfindObject<regIOobject>(name))
         {

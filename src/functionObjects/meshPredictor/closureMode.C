@@ -36,7 +36,7 @@ Foam::functionObjects::closureMode::closureMode
 )
 :
     predictionMode(mesh, object, predictor),
-    fields_(mesh)
+    fields_(mesh, object.name())
 {}
 
 

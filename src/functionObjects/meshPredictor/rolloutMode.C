@@ -91,6 +91,7 @@ void Foam::functionObjects::rolloutMode::begin
     fields_ = std::make_unique<rolloutFields>
     (
         mesh_,
+        object_.name(),
         selection,
         theCase.fields,
         theCase.targets,
@@ -115,6 +116,11 @@ void Foam::functionObjects::rolloutMode::resume()
     if (goesOn_)
     {
         predictor_.resume(startFolder());
+    }
+    else
+    {
+        Info<< object_.type() << ' ' << object_.name()
+            << ": the rollout starts from the solver" << nl << endl;
     }
 }
 

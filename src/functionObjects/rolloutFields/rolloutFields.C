@@ -48,13 +48,19 @@ bool Foam::functionObjects::rolloutFields::makeField
     const bool read
 ) const
 {
-    if (mesh_.thisDb().found(name))
+    const objectRegistry& registry = mesh_.thisDb();
+    if (registry.found(name))
     {
-        throw inSitu::Error
-        (
-            "the name " + name + " is taken on mesh " + mesh_.name()
-          + "; only one rollout of a field is possible"
-        );
+        const auto* earlier = registry.cfindObject<volField<Type>>(name);
+        if (!earlier || earlier->note() != owner_)
+        {
+            throw inSitu::Error
+            (
+                "the name " + name + " is taken on mesh " + mesh_.name()
+              + "; only one rollout of a field is possible"
+            );
+        }
+        registry.checkOut(name);
     }
 
     const Time& runTime = mesh_.time();
@@ -68,10 +74,9 @@ bool Foam::functionObjects::rolloutFields::makeField
     );
     const bool found = read && io.typeHeaderOk<volField<Type>>(true);
 
-    regIOobject::store
-    (
-        new volField<Type>(io, mesh_, dimensioned<Type>(field.dimensions(), Zero))
-    );
+    auto* made = new volField<Type>(io, mesh_, dimensioned<Type>(field.dimensions(), Zero));
+    made->note() = owner_;
+    regIOobject::store(made);
     return found;
 }
 
@@ -164,6 +169,7 @@ Foam::functionObjects::rolloutFields::renamed
 Foam::functionObjects::rolloutFields::rolloutFields
 (
     const fvMesh& mesh,
+    const word& owner,
     const fieldSelection& selection,
     const std::vector<inSitu::FieldSpec>& fields,
     const std::vector<int>& targets,
@@ -173,6 +179,7 @@ Foam::functionObjects::rolloutFields::rolloutFields
 )
 :
     mesh_(mesh),
+    owner_(owner),
     targets_(selection.targets),
     states_(endingWith(targets_, stateEnding)),
     starts_(endingWith(targets_, startEnding)),

@@ -186,8 +186,8 @@ TEST(FieldScatter, AStepAllocatesNothing)
     fieldGather gather(theCase.mesh, selection, {});
     fieldScatter scatter(theCase.mesh, "surrogate", gather.specs(), gather.targets());
     const rolloutFields rollout
-        (theCase.mesh, selection, gather.specs(), gather.targets(), {}, true, false);
-    closureFields closure(theCase.mesh);
+        (theCase.mesh, "surrogate", selection, gather.specs(), gather.targets(), {}, true, false);
+    closureFields closure(theCase.mesh, "surrogate");
     closure.make(gather.specs());
     closure.setLayout(gather.specs(), gather.targets());
 
@@ -211,6 +211,43 @@ TEST(FieldScatter, AStepAllocatesNothing)
         theCase.mesh.lookupObject<volScalarField>("alpha.waterAndAirRollout")[3],
         prediction[9]
     );
+}
+
+
+TEST(FieldScatter, OneObjectWritesAFieldAlsoWhenItIsMadeAnew)
+{
+    cavity theCase;
+    const functionObjects::fieldSelection selection{{"U", "p"}, {"p", "U"}};
+    fieldGather gather(theCase.mesh, selection, {});
+    const auto rollout = [&](const word& owner)
+    {
+        return std::make_unique<rolloutFields>
+        (
+            theCase.mesh, owner, selection, gather.specs(), gather.targets(), labelList(), true,
+            false
+        );
+    };
+    const auto first = rollout("surrogate");
+    EXPECT_THAT([&] { rollout("other"); },
+        testing::ThrowsMessage<inSitu::Error>(testing::HasSubstr("pRollout is taken")));
+    const auto again = rollout("surrogate");
+    again->update(theCase.prediction());
+    EXPECT_EQ
+    (
+        theCase.mesh.lookupObject<volScalarField>("pRollout")[3], theCase.prediction()[9]
+    );
+
+    auto closure = std::make_unique<closureFields>(theCase.mesh, "one");
+    closure->make(gather.specs());
+    closureFields other(theCase.mesh, "two");
+    EXPECT_THAT([&] { other.make(gather.specs()); },
+        testing::ThrowsMessage<inSitu::Error>(testing::HasSubstr("by the closure one already")));
+    auto anew = std::make_unique<closureFields>(theCase.mesh, "one");
+    anew->make(gather.specs());
+    closure.reset();
+    EXPECT_ANY_THROW(other.make(gather.specs()));
+    anew.reset();
+    other.make(gather.specs());
 }
 
 // ************************************************************************* //
