@@ -116,7 +116,8 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
         count, [&my](const std::string& message) { my.warn(message); });
     my.record = std::make_unique<TrainingRecord>(
         my.comm->isMaster() ? my.theCase.outputFolder : std::string(),
-        fieldNames(my.theCase.fields, my.theCase.targets));
+        fieldNames(my.theCase.fields, my.theCase.targets),
+        [&my](const std::string& message) { my.warn(message); });
     my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
 
     const GraphSize size = sizeOverRanks(*my.mesh.state.graph, *my.comm);
@@ -386,6 +387,12 @@ void InSituTrainer::finish()
                 + reason + ')';
             first = false;
         }
+    }
+    if (my.loop->nSamples() == 0 && my.loop->nExecutions() > 0)
+    {
+        my.warn("nothing was learnt: no input has met its target in "
+            + std::to_string(my.loop->nExecutions()) + " executions"
+            + (leftOut.empty() ? ", which are fewer than the horizon needs" : leftOut));
     }
     my.info(std::to_string(my.loop->nSamples()) + " samples, "
         + std::to_string(my.loop->trainer().nSteps()) + " training steps" + leftOut + '\n'

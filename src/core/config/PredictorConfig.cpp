@@ -110,8 +110,8 @@ void PredictorConfig::describe(Schema& schema)
     schema.key("selfCheck", selfCheck,
         "executions between two comparisons of every cache with a fresh build, where a difference "
         "is a failure; 0: never", Range::atLeast(0));
-    schema.key("reportInterval", reportInterval, "executions between two reports",
-        Range::atLeast(1));
+    schema.key("reportInterval", reportInterval,
+        "executions between two reports; in mode rollout steps of the network", Range::atLeast(1));
 }
 
 }

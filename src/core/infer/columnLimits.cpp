@@ -36,6 +36,11 @@ struct Limits
 
 ColumnLimits columnLimits(const Node& limits, const std::vector<FieldSpec>& targets)
 {
+    if (limits.kind != Node::Kind::block)
+    {
+        throw ConfigError(limits.file, limits.line, "limits: a block is wanted, with a block of"
+            " bounds for each field, as in 'limits { nut { min 0; } }'");
+    }
     for (const auto& [name, node] : limits.entries)
     {
         const std::string& wanted = name;

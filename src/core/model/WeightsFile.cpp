@@ -47,17 +47,48 @@ void add(WeightsFile& file, const StateTree& state)
 }
 
 
-//- In an artifact the network's dots are "__", and buffers at the root are the scales around it
+//- The name in the network of a parameter of an artifact, where dots are "__"
+std::string dotted(std::string name)
+{
+    for (auto at = name.find("__"); at != std::string::npos; at = name.find("__", at))
+    {
+        name.replace(at, 2, ".");
+    }
+    return name;
+}
+
+
+//- What PyTorch calls the state dictionary of an artifact is that of its network
+void undoArtifactNames(WeightsFile& file)
+{
+    const auto isDotted = [](const std::pair<std::string, at::Tensor>& entry)
+    {
+        return entry.first.find('.') != std::string::npos;
+    };
+    const auto isScale = [](const std::pair<std::string, at::Tensor>& entry)
+    {
+        return entry.first.find("__") == std::string::npos;
+    };
+    auto& tensors = file.tensors;
+    if (std::any_of(tensors.begin(), tensors.end(), isDotted)
+     || std::all_of(tensors.begin(), tensors.end(), isScale))
+    {
+        return;
+    }
+    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), isScale), tensors.end());
+    for (auto& entry : tensors)
+    {
+        entry.first = dotted(std::move(entry.first));
+    }
+}
+
+
+//- In an artifact buffers at the root are the scales around the network
 void addArtifact(WeightsFile& file, const torch::jit::Module& module)
 {
     for (const auto& parameter : module.named_parameters())
     {
-        std::string name = parameter.name;
-        for (auto at = name.find("__"); at != std::string::npos; at = name.find("__", at))
-        {
-            name.replace(at, 2, ".");
-        }
-        file.tensors.emplace_back(name, parameter.value.detach());
+        file.tensors.emplace_back(dotted(parameter.name), parameter.value.detach());
     }
     for (const auto& buffer : module.named_buffers())
     {
@@ -107,7 +138,8 @@ void addFromFile(WeightsFile& file, const ModelFile& content)
             return;
         }
         case ModelFile::Kind::stateDictionary:
-            return add(file, readTorchState(content.bytes, content.path));
+            add(file, readTorchState(content.bytes, content.path));
+            return undoArtifactNames(file);
         case ModelFile::Kind::package:
         case ModelFile::Kind::exportedProgram: break;
     }
@@ -214,6 +246,10 @@ std::string WeightsMatch::text() const
                 + join(names, ", ");
         }
     };
+    if (missing.empty() && otherShape.empty() && leftOver.empty() && prefix.empty())
+    {
+        return ": all " + std::to_string(matched.size()) + " tensors match";
+    }
     list(prefix.empty() ? "matched" : "matched below '" + prefix + '\'', matched);
     list("missing in the file, initial values kept", missing);
     list("of another shape or type, initial values kept", otherShape);

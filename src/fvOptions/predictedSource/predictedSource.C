@@ -133,18 +133,21 @@ void Foam::fv::predictedSource::readCoefficient()
 void Foam::fv::predictedSource::checkDimensions
 (
     const word& what,
-    const dimensionSet& given,
+    const word& part,
+    const dimensionSet& present,
+    const dimensionSet& rest,
     const dimensionSet& wanted,
     const word& equation
 ) const
 {
-    if (given != wanted)
+    if (present*rest != wanted)
     {
         FatalErrorInFunction
             << type() << ' ' << name_ << ": " << what << " has the dimensions "
-            << given << ", but the equation of " << equation << " takes "
+            << present*rest << ", but the equation of " << equation << " takes "
             << wanted << nl
-            << "    Remedy: the entry factor, e.g. 'factor [0 0 -1 0 0 0 0] 10;'"
+            << "    Remedy: a " << part << " of the dimensions " << wanted/rest
+            << " instead of " << present
             << (perVolume_ ? ", or 'per mass'" : ", or 'per volume'")
             << exit(FatalError);
     }

@@ -89,7 +89,9 @@ void Foam::fv::predictedSource::add
     checkDimensions
     (
         "factor*" + source_,
-        factor_.dimensions()*source->dimensions(),
+        "factor",
+        factor_.dimensions(),
+        source->dimensions(),
         rate,
         psi.name()
     );
@@ -98,8 +100,9 @@ void Foam::fv::predictedSource::add
         checkDimensions
         (
             "factor*coefficient*" + psi.name(),
-            factor_.dimensions()*psi.dimensions()
-           *(coefficient ? coefficient->dimensions() : coefficient_.dimensions()),
+            "coefficient",
+            coefficient ? coefficient->dimensions() : coefficient_.dimensions(),
+            factor_.dimensions()*psi.dimensions(),
             rate,
             psi.name()
         );

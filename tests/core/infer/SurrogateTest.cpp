@@ -338,7 +338,7 @@ TEST(Surrogate, SaysWhyAFileIsNoModel)
     EXPECT_THAT(reader.faultOf(folder / "foreign.pt"), AllOf(named("foreign.pt"),
         HasSubstr("has no card, neither inside nor as \"" + (folder / "foreign.pt.card.json"))));
     folder.write("foreign.pt.card.json", "{\"format\": 1");
-    EXPECT_THAT(reader.faultOf(folder / "foreign.pt"), HasSubstr("foreign.pt.card.json is not JSON"));
+    EXPECT_THAT(reader.faultOf(folder / "foreign.pt"), HasSubstr("foreign.pt.card.json is not valid JSON"));
 
     EXPECT_EQ(reader.faultOf(folder / "model.pt"), "nothing");
 }

@@ -133,7 +133,7 @@ TEST(ModelCard, TakesNullForWhatIsNotKnown)
 
 TEST(ModelCard, NamesWhatIsWrong)
 {
-    expectRefused("", "is not JSON");
+    expectRefused("", "is not valid JSON");
     expectRefused("[1, 2]", "is not a JSON object");
     expectRefused("{}", "has format 0");
     expectRefused("{\"format\": 2}", "this version reads 1");
@@ -141,7 +141,7 @@ TEST(ModelCard, NamesWhatIsWrong)
     expectRefused("{\"format\": 1, \"target\": \"increment\"}", "names no inputs");
     expectRefused("{\"format\": 1, \"target\": \"value\", \"inputs\": [{\"name\": \"T\"}]}",
         "names no targets");
-    expectRefused(foreign("\"target\": \"value\""), "is not JSON");
+    expectRefused(foreign("\"target\": \"value\""), "is not valid JSON");
     expectRefused(
         "{\"format\": 1, \"inputs\": [{\"name\": \"T\"}], \"targets\": [{\"name\": \"T\"}]}",
         "has target ''; it is increment or value");
