@@ -141,7 +141,7 @@ TEST(ModelCard, NamesWhatIsWrong)
     expectRefused("{\"format\": 1, \"target\": \"increment\"}", "names no inputs");
     expectRefused("{\"format\": 1, \"target\": \"value\", \"inputs\": [{\"name\": \"T\"}]}",
         "names no targets");
-    expectRefused(foreign("\"target\": \"value\""), "is not valid JSON");
+    expectRefused(foreign("\"target\": \"value\""), "has the key \"target\" twice");
     expectRefused(
         "{\"format\": 1, \"inputs\": [{\"name\": \"T\"}], \"targets\": [{\"name\": \"T\"}]}",
         "has target ''; it is increment or value");
