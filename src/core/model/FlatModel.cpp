@@ -16,12 +16,12 @@ namespace
 {
 
 void checkTensor(const at::Tensor& tensor, const char* name, at::IntArrayRef expected,
-    at::ScalarType type)
+    const at::Tensor& parameters)
 {
     const bool shapeMatches = tensor.defined() && tensor.dim() == std::int64_t(expected.size())
         && tensor.sizes() == expected;
-    if (shapeMatches && tensor.scalar_type() == type && tensor.device().is_cpu()
-        && tensor.is_contiguous())
+    if (shapeMatches && tensor.scalar_type() == parameters.scalar_type()
+        && tensor.device() == parameters.device() && tensor.is_contiguous())
     {
         return;
     }
@@ -36,7 +36,8 @@ void checkTensor(const at::Tensor& tensor, const char* name, at::IntArrayRef exp
     {
         message << "missing";
     }
-    message << "; the model needs " << expected << ' ' << type << " on cpu, contiguous";
+    message << "; the model needs " << expected << ' ' << parameters.scalar_type() << " on "
+        << parameters.device() << ", contiguous";
     throw Error(message.str());
 }
 
@@ -87,12 +88,12 @@ void FlatModel::check(const GraphBatch& batch) const
     {
         throw Error("the model's input has no graph");
     }
-    const at::ScalarType type = parameters_.flat().scalar_type();
     const std::int64_t samples = batch.nodes.defined() && batch.nodes.dim() == 3
         ? batch.nodes.size(0) : 1;
     checkTensor(batch.nodes, "nodes", {samples, batch.graph->nNodes(), shape_.nNodeFeatures},
-        type);
-    checkTensor(batch.edges, "edges", {batch.graph->nEdges(), shape_.nEdgeFeatures}, type);
+        parameters_.flat());
+    checkTensor(batch.edges, "edges", {batch.graph->nEdges(), shape_.nEdgeFeatures},
+        parameters_.flat());
 }
 
 

@@ -29,8 +29,8 @@ protected:
         lastLinear_(std::move(lastLinear))
     {}
 
-    //- Throws Error, naming both, unless tensors are contiguous on the CPU, of the model's
-    //  type and of the shapes that the case dictates
+    //- Throws Error, naming both, unless tensors are contiguous, of the parameters' type and
+    //  on their device, and of the shapes that the case dictates
     void check(const GraphBatch& batch) const;
 
     //- Memory for a prediction [B, nNodes, nOutputs]: that of the last one, if nobody holds it

@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "model/ActivationWords.hpp"
+#include "model/DeviceLibrary.hpp"
 #include "model/FlatModel.hpp"
 #include "model/GraphBatch.hpp"
 #include "model/Initialise.hpp"
@@ -22,7 +23,7 @@ namespace
 template<class T>
 struct HeldTape : torch::CustomClassHolder
 {
-    MeshGraphNetTape<T> tape;
+    std::unique_ptr<typename GraphPass<T>::Tape> tape;
 };
 
 
@@ -44,6 +45,7 @@ public:
     void train(bool) override {}
     void freeze() override;
     void joinRanks(std::shared_ptr<Comm> comm) override;
+    void moveTo(DeviceLibrary& library, const DeviceChoice& choice) override;
     bool handlesHalo() const override { return true; }
     bool sumsGradients() const override { return true; }
     std::string torchScript() const override;
@@ -58,10 +60,10 @@ private:
     c10::intrusive_ptr<HeldTape<T>> freeTape();
 
     //- Keep or use the encoding of the edges, if the model is frozen and this is a prediction
-    typename MeshGraphNetPass<T>::Encoding encodingOf(const GraphBatch& batch);
+    typename GraphPass<T>::Encoding encodingOf(const GraphBatch& batch);
 
     MeshGraphNetSizes sizes_;
-    std::shared_ptr<MeshGraphNetPass<T>> pass_;
+    std::shared_ptr<GraphPass<T>> pass_;
     bool frozen_ = false;
     GraphBatch encoded_;        // whose edges are kept, held so that addresses are not met again
     std::vector<c10::intrusive_ptr<HeldTape<T>>> tapes_;
@@ -74,14 +76,14 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
     //- Shared between the two passes of one call
     struct Call : torch::CustomClassHolder
     {
-        std::shared_ptr<MeshGraphNetPass<T>> pass;
+        std::shared_ptr<GraphPass<T>> pass;
         std::shared_ptr<const MeshGraph> graph;
         c10::intrusive_ptr<HeldTape<T>> tape;
 
-        typename MeshGraphNetPass<T>::Input input(const at::Tensor& nodes,
+        typename GraphPass<T>::Input input(const at::Tensor& nodes,
             const at::Tensor& edges) const
         {
-            return {graph.get(), nodes.size(0), nodes.const_data_ptr<T>(),
+            return {graph, nodes.size(0), nodes.const_data_ptr<T>(),
                 edges.const_data_ptr<T>()};
         }
     };
@@ -92,7 +94,8 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
     {
         at::Tensor output = at::empty({nodes.size(0), nodes.size(1), nOutputs}, nodes.options());
         call->pass->forward(parameters.const_data_ptr<T>(), call->input(nodes, edges),
-            &call->tape->tape, output.mutable_data_ptr<T>());
+            call->tape->tape.get(), output.mutable_data_ptr<T>(),
+            GraphPass<T>::Encoding::fresh);
         context->save_for_backward({parameters, nodes, edges});
         context->saved_data["call"] = c10::IValue::make_capsule(call);
         return output;
@@ -125,7 +128,7 @@ struct MeshGraphNet<T>::Operator : torch::autograd::Function<Operator>
             return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
         };
         call->pass->backward(parameters.const_data_ptr<T>(), call->input(nodes, edges),
-            call->tape->tape, outputGradient.const_data_ptr<T>(), data(parameterGradient),
+            *call->tape->tape, outputGradient.const_data_ptr<T>(), data(parameterGradient),
             data(nodeGradient), data(edgeGradient));
         return {parameterGradient, nodeGradient, edgeGradient, at::Tensor(), at::Tensor()};
     }
@@ -136,12 +139,12 @@ template<class T>
 at::Tensor MeshGraphNet<T>::forward(const GraphBatch& batch)
 {
     check(batch);
-    const typename MeshGraphNetPass<T>::Encoding encoding = encodingOf(batch);
+    const typename GraphPass<T>::Encoding encoding = encodingOf(batch);
     if (!at::GradMode::is_enabled())
     {
         at::Tensor output = predictionFor(batch);
         pass_->forward(parameters_.flat().const_data_ptr<T>(),
-            {batch.graph.get(), batch.nodes.size(0), batch.nodes.const_data_ptr<T>(),
+            {batch.graph, batch.nodes.size(0), batch.nodes.const_data_ptr<T>(),
                 batch.edges.const_data_ptr<T>()},
             nullptr, output.mutable_data_ptr<T>(), encoding);
         return output;
@@ -164,6 +167,15 @@ void MeshGraphNet<T>::freeze()
 
 
 template<class T>
+void MeshGraphNet<T>::moveTo(DeviceLibrary& library, const DeviceChoice& choice)
+{
+    pass_ = library.meshGraphNet<T>(sizes_, parameters_, choice);
+    parameters_.moveTo(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(choice.index)));
+    tapes_.clear();
+}
+
+
+template<class T>
 void MeshGraphNet<T>::joinRanks(std::shared_ptr<Comm> comm)
 {
     if (comm->size() > 1)
@@ -174,9 +186,9 @@ void MeshGraphNet<T>::joinRanks(std::shared_ptr<Comm> comm)
 
 
 template<class T>
-typename MeshGraphNetPass<T>::Encoding MeshGraphNet<T>::encodingOf(const GraphBatch& batch)
+typename GraphPass<T>::Encoding MeshGraphNet<T>::encodingOf(const GraphBatch& batch)
 {
-    using Encoding = typename MeshGraphNetPass<T>::Encoding;
+    using Encoding = typename GraphPass<T>::Encoding;
 
     if (!frozen_ || batch.edgesVary || at::GradMode::is_enabled() || batch.nodes.size(0) != 1)
     {
@@ -204,6 +216,7 @@ c10::intrusive_ptr<HeldTape<T>> MeshGraphNet<T>::freeTape()
         }
     }
     tapes_.push_back(c10::make_intrusive<HeldTape<T>>());
+    tapes_.back()->tape = pass_->makeTape();
     return tapes_.back();
 }
 

@@ -191,9 +191,10 @@ InputRows<T> MeshGraphNetPass<T>::edgeRows(const Input& input, const T* edges, c
 
 
 template<class T>
-void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input,
-    MeshGraphNetTape<T>* tape, T* output, Encoding encoding)
+void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input, Tape* anyTape,
+    T* output, Encoding encoding)
 {
+    auto* tape = static_cast<MeshGraphNetTape<T>*>(anyTape);
     if (encoding != Encoding::kept)
     {
         pack(parameters);
@@ -418,10 +419,10 @@ void MeshGraphNetPass<T>::edgeBlockBackward(const Input& input, const MeshGraphN
 
 
 template<class T>
-void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input,
-    const MeshGraphNetTape<T>& tape, const T* outputGradient, T* parameterGradient,
-    T* nodeGradient, T* edgeGradient)
+void MeshGraphNetPass<T>::backward(const T* parameters, const Input& input, const Tape& anyTape,
+    const T* outputGradient, T* parameterGradient, T* nodeGradient, T* edgeGradient)
 {
+    const auto& tape = static_cast<const MeshGraphNetTape<T>&>(anyTape);
     pack(parameters);
     prepare(input);
 

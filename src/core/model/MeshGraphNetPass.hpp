@@ -4,6 +4,7 @@
 #include "base/ThreadPool.hpp"
 #include "graph/MeshGraph.hpp"
 #include "model/AlignedBuffer.hpp"
+#include "model/GraphPass.hpp"
 #include "model/HaloExchange.hpp"
 #include "model/MeshGraphNetSizes.hpp"
 #include "model/PackedMlp.hpp"
@@ -18,7 +19,7 @@ namespace inSitu
 //- What a forward pass keeps for the backward pass: the state before each block and its
 //  aggregates. The rest is computed again, tile by tile.
 template<class T>
-struct MeshGraphNetTape
+struct MeshGraphNetTape : GraphPass<T>::Tape
 {
     std::vector<AlignedBuffer<T>> nodes;        //!< blocks + 1, [samples*nodes, width]
     std::vector<AlignedBuffer<T>> edges;        //!< blocks, [samples*edges, width]; 0: [edges]
@@ -38,44 +39,30 @@ struct MeshGraphNetTape
 //  of each edge from a halo row travels back, where it is that of one more edge that leaves the
 //  cell. Meanwhile the receivers without a halo row are worked on. T: float double.
 template<class T>
-class MeshGraphNetPass
+class MeshGraphNetPass final : public GraphPass<T>
 {
 public:
+
+    using typename GraphPass<T>::Tape;
+    using typename GraphPass<T>::Input;
+    using typename GraphPass<T>::Encoding;
 
     //- pool outlives this
     MeshGraphNetPass(const MeshGraphNetSizes& sizes, const ParameterSet& parameters,
         ThreadPool& pool);
 
-    //- Work with these ranks: graphs may have a halo, and backward() gives the gradients of the
-    //  parameters summed over the ranks. All ranks call forward() and backward() alike.
-    void joinRanks(std::shared_ptr<Comm> comm);
-
-    //- Samples of one graph: nodes [samples, nNodes, nodeFeatures], edges [nEdges, edgeFeatures]
-    struct Input
+    std::unique_ptr<Tape> makeTape() const override
     {
-        const MeshGraph* graph;
-        long samples;
-        const T* nodes;
-        const T* edges;
-    };
+        return std::make_unique<MeshGraphNetTape<T>>();
+    }
 
-    //- What a prediction may keep of the edges' encoding, which does not depend on the nodes
-    enum class Encoding
-    {
-        fresh,      //!< nothing
-        keep,       //!< keep it for calls with the same parameters, graph and edges
-        kept        //!< use what the last call with keep has left
-    };
+    void joinRanks(std::shared_ptr<Comm> comm) override;
 
-    //- output [samples, nNodes, outputs]. With a tape, it is filled for backward(). Anything but
-    //  fresh is for one sample without a tape.
-    void forward(const T* parameters, const Input& input, MeshGraphNetTape<T>* tape, T* output,
-        Encoding encoding = Encoding::fresh);
+    void forward(const T* parameters, const Input& input, Tape* tape, T* output,
+        Encoding encoding) override;
 
-    //- From the gradient of the output those of the parameters (flat) and, where not null, of
-    //  the input. input, tape and parameters are those of the forward pass.
-    void backward(const T* parameters, const Input& input, const MeshGraphNetTape<T>& tape,
-        const T* outputGradient, T* parameterGradient, T* nodeGradient, T* edgeGradient);
+    void backward(const T* parameters, const Input& input, const Tape& tape,
+        const T* outputGradient, T* parameterGradient, T* nodeGradient, T* edgeGradient) override;
 
 private:
 

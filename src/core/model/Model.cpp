@@ -2,6 +2,7 @@
 
 #include "model/Model.hpp"
 
+#include "base/Error.hpp"
 #include "model/MeshGraphNet.hpp"
 #include "model/Mlp.hpp"
 #include "model/TorchScriptModel.hpp"
@@ -10,6 +11,12 @@
 
 namespace inSitu
 {
+
+void Model::moveTo(DeviceLibrary&, const DeviceChoice&)
+{
+    throw Error("a model of this type runs on the CPU only: choose device cpu");
+}
+
 
 std::int64_t Model::nParameters() const
 {

@@ -18,6 +18,8 @@ namespace inSitu
 {
 
 struct GraphBatch;
+struct DeviceChoice;
+class DeviceLibrary;
 
 //- Widths that the case dictates
 struct ModelShape
@@ -58,6 +60,10 @@ public:
     //- Work with these ranks from now on, before the first pass: all call forward() alike, and so
     //  the backward pass. Graphs may have a halo if handlesHalo().
     virtual void joinRanks(std::shared_ptr<Comm>) {}
+
+    //- Compute on a GPU from now on: parameters() and what forward() takes and gives are there.
+    //  Before anything else is asked for. Throws Error if the model runs on the CPU only.
+    virtual void moveTo(DeviceLibrary& library, const DeviceChoice& choice);
 
     //- Cells of other ranks send to cells here; otherwise the model takes graphs without a halo
     virtual bool handlesHalo() const { return false; }

@@ -30,6 +30,13 @@ void ParameterSet::allocate(at::ScalarType type)
 }
 
 
+void ParameterSet::moveTo(const at::Device& device)
+{
+    flat_ = flat_.detach().to(device);
+    flat_.requires_grad_(true);
+}
+
+
 const ParameterSet::Entry& ParameterSet::entry(const std::string& name) const
 {
     const auto found = std::find_if(entries_.begin(), entries_.end(),

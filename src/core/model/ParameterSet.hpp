@@ -22,6 +22,9 @@ public:
     //- Allocate zeros on the CPU; requires_grad is set on the flat tensor
     void allocate(at::ScalarType type);
 
+    //- Copy the values to a device. The flat tensor is another one then.
+    void moveTo(const at::Device& device);
+
     const at::Tensor& flat() const { return flat_; }
 
     struct Entry

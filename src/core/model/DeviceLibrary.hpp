@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/GraphPass.hpp"
+#include "model/MeshGraphNetSizes.hpp"
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace inSitu
+{
+
+//- Type in which states, activations and weights are stored on a GPU. Parameters and sums are
+//  double for float64 and float otherwise.
+enum class Storage
+{
+    float64,
+    float32,
+    bfloat16,
+    float16
+};
+
+
+//- A GPU and how a model computes there
+struct DeviceChoice
+{
+    int index = 0;
+    Storage storage = Storage::float32;
+    bool tf32 = false;          //!< products of float32 may round their factors to TF32
+    bool recompute = false;     //!< keep the states before each block only, compute the rest again
+    bool tuned = false;         //!< time the candidates of each product: other bits in each process
+};
+
+
+//- What libinSituCuda.so offers. A run on the CPU never opens it, nor LibTorch's part for CUDA.
+class DeviceLibrary
+{
+public:
+
+    virtual ~DeviceLibrary() = default;
+
+    //- The library beside the core's, opened by the first call. Throws Error with the remedy if it
+    //  was not built or cannot be opened.
+    static std::shared_ptr<DeviceLibrary> open();
+
+    virtual int nDevices() const = 0;
+    virtual std::string nameOf(int index) const = 0;
+
+    //- T double for Storage::float64, float for the others
+    template<class T>
+    std::shared_ptr<GraphPass<T>> meshGraphNet(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice)
+    {
+        if constexpr (std::is_same_v<T, double>)
+        {
+            return doublePass(sizes, parameters, choice);
+        }
+        else
+        {
+            return floatPass(sizes, parameters, choice);
+        }
+    }
+
+protected:
+
+    virtual std::shared_ptr<GraphPass<double>> doublePass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice) = 0;
+    virtual std::shared_ptr<GraphPass<float>> floatPass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice) = 0;
+};
+
+//- The library's only symbol
+using DeviceLibraryFactory = DeviceLibrary*();
+
+}
