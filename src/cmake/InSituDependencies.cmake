@@ -22,12 +22,7 @@ find_package(LibArchive REQUIRED)
 
 include(InSituMpi)
 
-# Only for ranges in NVIDIA's profilers; their headers come with the toolkit
-find_package(CUDAToolkit QUIET)
-if(CUDAToolkit_FOUND)
-    find_path(INSITU_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
-        PATHS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
-endif()
+include(InSituCuda)
 
 find_package(GTest QUIET)
 find_package(benchmark QUIET)

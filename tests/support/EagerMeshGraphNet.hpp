@@ -37,8 +37,8 @@ public:
     //- nodes [B, N, C], edges [E, F] in the graph's order
     at::Tensor forward(const MeshGraph& graph, const at::Tensor& nodes, const at::Tensor& edges)
     {
-        const at::Tensor sender = index(graph.senders());
-        const at::Tensor receiver = index(graph.receivers());
+        const at::Tensor sender = index(graph.senders()).to(nodes.device());
+        const at::Tensor receiver = index(graph.receivers()).to(nodes.device());
         std::vector<at::Tensor> outputs;
         for (std::int64_t b = 0; b < nodes.size(0); ++b)
         {

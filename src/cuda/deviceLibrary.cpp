@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "DevicePass.hpp"
+#include "base/Error.hpp"
+#include "model/DeviceLibrary.hpp"
+
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+namespace inSitu
+{
+namespace
+{
+
+class CudaLibrary final : public DeviceLibrary
+{
+public:
+
+    int nDevices() const override { return c10::cuda::device_count(); }
+
+    std::string nameOf(int index) const override
+    {
+        return at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index))->name;
+    }
+
+protected:
+
+    std::shared_ptr<GraphPass<double>> doublePass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice) override
+    {
+        return make<double>(sizes, parameters, choice);
+    }
+
+    std::shared_ptr<GraphPass<float>> floatPass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice) override
+    {
+        switch (choice.storage)
+        {
+            case Storage::bfloat16:
+                return make<device::BFloat16>(sizes, parameters, choice);
+            case Storage::float16:
+                return make<device::Float16>(sizes, parameters, choice);
+            default:
+                return make<float>(sizes, parameters, choice);
+        }
+    }
+
+private:
+
+    template<class T>
+    std::shared_ptr<device::DevicePass<T>> make(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& choice) const
+    {
+        if (choice.index < 0 || choice.index >= nDevices())
+        {
+            throw Error("there is no GPU number " + std::to_string(choice.index) + ": "
+                + std::to_string(nDevices()) + " can be seen");
+        }
+        const at::Device where(at::kCUDA, static_cast<c10::DeviceIndex>(choice.index));
+        return std::make_shared<device::DevicePass<T>>(sizes, parameters, where, choice);
+    }
+};
+
+}
+}
+
+
+extern "C" inSitu::DeviceLibrary* inSituDeviceLibrary()
+{
+    return new inSitu::CudaLibrary();
+}

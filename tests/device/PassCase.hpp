@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "DeviceSupport.hpp"
+#include "base/ThreadPool.hpp"
+#include "model/MeshGraphNetPass.hpp"
+
+namespace inSitu
+{
+namespace test
+{
+
+using device::Accumulator;
+
+//- A model, its input and the gradient of a loss, in double on the CPU
+struct Case
+{
+    explicit Case(const MeshGraphNetSizes& theSizes, std::int64_t samples = 2,
+        std::shared_ptr<const MeshGraph> theGraph = oddGraph())
+    :
+        sizes(theSizes),
+        graph(std::move(theGraph)),
+        parameters(sizes.declare())
+    {
+        parameters.allocate(at::kDouble);
+        at::Generator generator = makeGenerator(3);
+        sizes.initialise(parameters, generator);
+        flat = parameters.flat().detach().clone();
+        flat.add_(draw({flat.numel()}, 5), 0.1);
+        nodes = draw({samples, graph->nNodes(), sizes.nodeFeatures}, 11);
+        edges = draw({graph->nEdges(), sizes.edgeFeatures}, 13);
+        weight = draw({samples, graph->nNodes(), sizes.outputs}, 17);
+    }
+
+    MeshGraphNetSizes sizes;
+    std::shared_ptr<const MeshGraph> graph;
+    ParameterSet parameters;
+    at::Tensor flat, nodes, edges, weight;
+};
+
+
+struct Result
+{
+    at::Tensor output, parameters, nodes, edges;
+};
+
+
+//- Forward and backward of weight*output + 0.3*output^2
+template<class A>
+Result runPass(GraphPass<A>& pass, const Case& c, const at::Device& where, bool inputs = true)
+{
+    constexpr at::ScalarType type = std::is_same_v<A, double> ? at::kDouble : at::kFloat;
+    const auto there = [&](const at::Tensor& t) { return t.to(where, type).contiguous(); };
+    const at::Tensor flat = there(c.flat);
+    const at::Tensor nodes = there(c.nodes);
+    const at::Tensor edges = there(c.edges);
+    const typename GraphPass<A>::Input input{c.graph, c.nodes.size(0), nodes.const_data_ptr<A>(),
+        edges.const_data_ptr<A>()};
+
+    const auto tape = pass.makeTape();
+    Result r;
+    r.output = at::full(c.weight.sizes(), 777, nodes.options());
+    pass.forward(flat.const_data_ptr<A>(), input, tape.get(),
+        r.output.template mutable_data_ptr<A>(), GraphPass<A>::Encoding::fresh);
+    const at::Tensor gradient = (there(c.weight) + 0.6*r.output).contiguous();
+    r.parameters = at::full_like(flat, 777);
+    r.nodes = at::full_like(nodes, 777);
+    r.edges = at::full_like(edges, 777);
+    pass.backward(flat.const_data_ptr<A>(), input, *tape, gradient.const_data_ptr<A>(),
+        r.parameters.template mutable_data_ptr<A>(),
+        inputs ? r.nodes.template mutable_data_ptr<A>() : nullptr,
+        inputs ? r.edges.template mutable_data_ptr<A>() : nullptr);
+    return r;
+}
+
+
+inline Result onCpu(const Case& c)
+{
+    ThreadPool pool(2);
+    MeshGraphNetPass<double> pass(c.sizes, c.parameters, pool);
+    return runPass<double>(pass, c, at::kCPU);
+}
+
+
+template<class T>
+std::unique_ptr<device::DevicePass<T>> devicePass(const Case& c, bool recompute = false,
+    bool tf32 = false)
+{
+    DeviceChoice choice;
+    choice.storage = storageOf<T>();
+    choice.recompute = recompute;
+    choice.tf32 = tf32;
+    return std::make_unique<device::DevicePass<T>>(c.sizes, c.parameters, testDevice(), choice);
+}
+
+
+template<class T>
+Result onDevice(const Case& c, bool recompute = false)
+{
+    return runPass<Accumulator<T>>(*devicePass<T>(c, recompute), c, testDevice());
+}
+
+
+//- Of each parameter by itself
+inline void expectClose(const std::string& name, const Case& c, const Result& got,
+    const Result& expected, double tolerance, double gradientTolerance)
+{
+    test::expectClose(name + " output", got.output, expected.output, tolerance);
+    test::expectClose(name + " d nodes", got.nodes, expected.nodes, gradientTolerance);
+    test::expectClose(name + " d edges", got.edges, expected.edges, gradientTolerance);
+    double worst = 0;
+    std::string where = "none";
+    for (const auto& entry : c.parameters.entries())
+    {
+        const double error = relativeError(c.parameters.viewOf(got.parameters, entry.name),
+            c.parameters.viewOf(expected.parameters, entry.name));
+        if (!(error <= worst))
+        {
+            worst = error;
+            where = entry.name;
+        }
+        EXPECT_LE(error, gradientTolerance) << name << ": " << entry.name;
+    }
+    std::cout << "  " << (worst <= gradientTolerance ? "ok    " : "WRONG ") << name
+        << " worst gradient " << worst << " of " << gradientTolerance << ": " << where << std::endl;
+}
+
+}
+}
