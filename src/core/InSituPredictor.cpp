@@ -15,6 +15,25 @@ namespace inSitu
 namespace
 {
 
+std::vector<std::string> namesOf(const std::vector<FieldSpec>& fields)
+{
+    std::vector<std::string> names;
+    for (const FieldSpec& field : fields)
+    {
+        names.push_back(field.name);
+    }
+    return names;
+}
+
+
+std::string horizonText(const ModelCard& card)
+{
+    return card.horizonTime ? numberText(*card.horizonTime) + " s ahead"
+        : card.horizon == 0 ? "of the same time" : std::to_string(card.horizon)
+            + (card.horizon == 1 ? " execution ahead" : " executions ahead");
+}
+
+
 //- What a rollout takes from the solver besides its start
 std::string textOfSolverInputs(const ModelCard& card)
 {
@@ -187,6 +206,8 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
     }
     my.record->start(my.config.mode, my.config.model, card.json());
     my.info(my.mesh.text + "\n    model: " + my.config.model + sizeText(*my.surrogate)
+        + "\n    inputs: " + join(namesOf(card.inputs)) + "; targets: "
+        + join(namesOf(card.targets)) + ", " + horizonText(card)
         + (my.rollout ? textOfSolverInputs(card) : "")
         + "\n    mode: " + my.config.mode + ", "
         + std::to_string(my.pool.nThreads()) + " threads");

@@ -153,8 +153,9 @@ void ObjectConfig::describe(Schema& schema)
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
     schema.choice("resume", resume, {"auto", "strict", "fresh"},
-        "auto: from the newest good checkpoint, else afresh with a warning; strict: an error "
-        "without the one of the start time; fresh: never");
+        "auto: from the newest good checkpoint that is not later than the start time, else afresh, "
+        "with a warning unless that is 0; strict: an error without the one of the start time; "
+        "fresh: never");
     schema.choice("onError", onError, {"abort", "continue"},
         "for failures during the run: end it, or switch the object off with a warning");
     schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},
