@@ -5,6 +5,7 @@
 #include "mpiCheck.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace inSitu
 {
@@ -19,18 +20,6 @@ MPI_Comm duplicate(MPI_Comm parent)
     mpiCheck(MPI_Comm_dup(parent, &comm), "MPI_Comm_dup");
     mpiCheck(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     return comm;
-}
-
-
-int ranksOnThisNode(MPI_Comm comm)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    int size = 0;
-    mpiCheck(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-        "MPI_Comm_split_type");
-    mpiCheck(MPI_Comm_size(node, &size), "MPI_Comm_size");
-    mpiCheck(MPI_Comm_free(&node), "MPI_Comm_free");
-    return size;
 }
 
 
@@ -52,7 +41,7 @@ std::string shortened(std::string text, std::size_t maxLength)
 }
 
 
-MpiChannel::MpiChannel(MPI_Comm parent)
+MpiNotices::MpiNotices(MPI_Comm parent)
 {
     if (!mpiRuns())
     {
@@ -63,39 +52,25 @@ MpiChannel::MpiChannel(MPI_Comm parent)
     mpiCheck(MPI_Query_thread(&level), "MPI_Query_thread");
     anyThread_ = level == MPI_THREAD_MULTIPLE;
 
-    work_ = duplicate(parent);
-    notices_ = duplicate(parent);
-    mpiCheck(MPI_Comm_rank(work_, &rank_), "MPI_Comm_rank");
-    mpiCheck(MPI_Comm_size(work_, &size_), "MPI_Comm_size");
-    nodeSize_ = ranksOnThisNode(work_);
-    nSendingTo_.assign(size_, 0);
-    nReceivingFrom_.assign(size_, 0);
-
-    int* bound = nullptr;
-    int known = 0;
-    mpiCheck(MPI_Comm_get_attr(work_, MPI_TAG_UB, &bound, &known), "MPI_Comm_get_attr");
-    lastTag_ = known ? *bound : 32767;      // what the standard promises
-
+    comm_ = duplicate(parent);
     notice_.resize(maxNotice);
-    mpiCheck(MPI_Irecv(&notice_[0], maxNotice, MPI_CHAR, MPI_ANY_SOURCE, 0, notices_,
+    mpiCheck(MPI_Irecv(&notice_[0], maxNotice, MPI_CHAR, MPI_ANY_SOURCE, 0, comm_,
         &noticeRequest_), "MPI_Irecv");
 }
 
 
-MpiChannel::~MpiChannel()
+MpiNotices::~MpiNotices()
 {
-    if (!mpiRuns())
+    if (mpiRuns())
     {
-        return;
+        MPI_Cancel(&noticeRequest_);
+        MPI_Wait(&noticeRequest_, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&comm_);
     }
-    MPI_Cancel(&noticeRequest_);
-    MPI_Wait(&noticeRequest_, MPI_STATUS_IGNORE);
-    MPI_Comm_free(&notices_);
-    MPI_Comm_free(&work_);
 }
 
 
-void MpiChannel::hear()
+void MpiNotices::hear()
 {
     if (left_.empty())
     {
@@ -116,14 +91,90 @@ void MpiChannel::hear()
 }
 
 
-void MpiChannel::check()
+void MpiNotices::checkThread() const
 {
     if (!anyThread_ && std::this_thread::get_id() != thread_)
     {
         throw Error("MPI was called in another thread than the one that it runs in: this MPI is "
             "not started for several threads (MPI_THREAD_MULTIPLE)");
     }
-    hear();
+}
+
+
+MpiChannel::MpiChannel(MPI_Comm parent)
+:
+    notices_(std::make_shared<MpiNotices>(parent)),
+    work_(duplicate(parent)),
+    waiting_(Comm::Waiting::busy)
+{
+    setUp();
+    numbers_.resize(size_);
+    std::iota(numbers_.begin(), numbers_.end(), 0);
+}
+
+
+MpiChannel::MpiChannel(const MpiChannel& whole, MPI_Comm comm, Comm::Waiting waiting)
+:
+    notices_(whole.notices_),
+    work_(comm),
+    waiting_(waiting)
+{
+    mpiCheck(MPI_Comm_set_errhandler(work_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    setUp();
+
+    std::vector<int> here(size_), there(size_);
+    std::iota(here.begin(), here.end(), 0);
+    MPI_Group part = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    mpiCheck(MPI_Comm_group(work_, &part), "MPI_Comm_group");
+    mpiCheck(MPI_Comm_group(whole.work_, &all), "MPI_Comm_group");
+    mpiCheck(MPI_Group_translate_ranks(part, size_, here.data(), all, there.data()),
+        "MPI_Group_translate_ranks");
+    MPI_Group_free(&part);
+    MPI_Group_free(&all);
+    for (const int rank : there)
+    {
+        numbers_.push_back(whole.numberOf(rank));
+    }
+}
+
+
+void MpiChannel::setUp()
+{
+    mpiCheck(MPI_Comm_rank(work_, &rank_), "MPI_Comm_rank");
+    mpiCheck(MPI_Comm_size(work_, &size_), "MPI_Comm_size");
+    nSendingTo_.assign(size_, 0);
+    nReceivingFrom_.assign(size_, 0);
+
+    // Ranks keep their order
+    MPI_Comm node = MPI_COMM_NULL;
+    mpiCheck(MPI_Comm_split_type(work_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+    mpiCheck(MPI_Comm_size(node, &nodeSize_), "MPI_Comm_size");
+    node_ = rank_;
+    mpiCheck(MPI_Bcast(&node_, 1, MPI_INT, 0, node), "MPI_Bcast");
+    mpiCheck(MPI_Comm_free(&node), "MPI_Comm_free");
+
+    int* bound = nullptr;
+    int known = 0;
+    mpiCheck(MPI_Comm_get_attr(work_, MPI_TAG_UB, &bound, &known), "MPI_Comm_get_attr");
+    lastTag_ = known ? *bound : 32767;      // what the standard promises
+}
+
+
+MpiChannel::~MpiChannel()
+{
+    if (mpiRuns())
+    {
+        MPI_Comm_free(&work_);
+    }
+}
+
+
+void MpiChannel::check()
+{
+    notices_->checkThread();
+    notices_->hear();
 }
 
 
@@ -134,6 +185,7 @@ const std::vector<MPI_Status>& MpiChannel::wait
 )
 {
     constexpr int pollsBeforeYield = 1000;
+    constexpr std::chrono::microseconds nap(100);
 
     statuses_.resize(requests.size());
     for (int poll = 0; ; ++poll)
@@ -152,7 +204,7 @@ const std::vector<MPI_Status>& MpiChannel::wait
         }
         if (code != MPI_SUCCESS)
         {
-            sound_ = false;
+            notices_->spoil();
             mpiCheck(code, call);
         }
         if (done)
@@ -160,10 +212,14 @@ const std::vector<MPI_Status>& MpiChannel::wait
             return statuses_;
         }
 
-        hear();
+        notices_->hear();
 
         // The core may be needed by the rank that is waited for
-        if (poll >= pollsBeforeYield)
+        if (poll >= pollsBeforeYield && waiting_ == Comm::Waiting::patient)
+        {
+            std::this_thread::sleep_for(nap);
+        }
+        else if (poll >= pollsBeforeYield)
         {
             std::this_thread::yield();
         }
@@ -171,7 +227,7 @@ const std::vector<MPI_Status>& MpiChannel::wait
 }
 
 
-void MpiChannel::leave(const std::string& reason) noexcept
+void MpiNotices::leave(const std::string& reason) noexcept
 {
     // Who has heard of another that left has nothing to tell
     if (!left_.empty() || !mpiRuns() || (!anyThread_ && std::this_thread::get_id() != thread_))
@@ -182,17 +238,21 @@ void MpiChannel::leave(const std::string& reason) noexcept
 
     try
     {
-        left_ = "rank " + std::to_string(rank_) + " has left: " + reason;
+        int rank = 0;
+        int size = 0;
+        MPI_Comm_rank(comm_, &rank);
+        MPI_Comm_size(comm_, &size);
+        left_ = "rank " + std::to_string(rank) + " has left: " + reason;
         farewell_ = shortened(reason, maxNotice);
-        farewellRequests_.reserve(size_);
-        for (int other = 0; other < size_; ++other)
+        farewellRequests_.reserve(size);
+        for (int other = 0; other < size; ++other)
         {
             MPI_Request request = MPI_REQUEST_NULL;
             if
             (
-                other != rank_
+                other != rank
              && MPI_Isend(farewell_.data(), static_cast<int>(farewell_.size()), MPI_CHAR, other, 0,
-                    notices_, &request) == MPI_SUCCESS
+                    comm_, &request) == MPI_SUCCESS
             )
             {
                 farewellRequests_.push_back(request);

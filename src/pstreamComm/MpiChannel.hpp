@@ -15,16 +15,66 @@
 namespace inSitu
 {
 
-//- A duplicate of a communicator, and a second one on which a rank tells all others that it has
-//  left. Every wait looks out for that notice, so none lasts for ever.
+//- A communicator on which a rank tells all others that it has left. Shared by all channels between
+//  parts of these ranks.
+class MpiNotices
+{
+public:
+
+    //- Of a duplicate. Collective.
+    explicit MpiNotices(MPI_Comm parent);
+
+    //- Collective, only if sound(). Does nothing when MPI has ended.
+    ~MpiNotices();
+
+    MpiNotices(const MpiNotices&) = delete;
+    MpiNotices& operator=(const MpiNotices&) = delete;
+
+    MPI_Comm comm() const { return comm_; }
+
+    //- Throws Error if this thread may not call MPI
+    void checkThread() const;
+
+    //- Throws Error if a rank has left. Tests a request, which lets MPI work on all that travel.
+    void hear();
+
+    //- Comm::leave
+    void leave(const std::string& reason) noexcept;
+
+    //- No rank is known to have left, and no wait has failed
+    bool sound() const { return sound_; }
+    void spoil() { sound_ = false; }
+
+private:
+
+    static constexpr int maxNotice = 2000;
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    const std::thread::id thread_ = std::this_thread::get_id();
+    bool anyThread_ = false;
+
+    bool sound_ = true;
+    std::string left_;                          //!< who has left and why
+    std::string notice_;                        //!< from another rank
+    MPI_Request noticeRequest_ = MPI_REQUEST_NULL;
+    std::string farewell_;                      //!< to the others
+    std::vector<MPI_Request> farewellRequests_;
+};
+
+
+//- A communicator of its own for ranks that work together. Every wait looks out for the notice that
+//  a rank has left, so none lasts for ever.
 class MpiChannel
 {
 public:
 
-    //- Collective. Throws Error if MPI does not run
+    //- Of a duplicate. Collective. Throws Error if MPI does not run.
     explicit MpiChannel(MPI_Comm parent);
 
-    //- Gives the communicators back, which is collective: only after all operations, and only if
+    //- comm: of some of the ranks of whole; belongs to the channel. Collective in it.
+    MpiChannel(const MpiChannel& whole, MPI_Comm comm, Comm::Waiting waiting);
+
+    //- Gives the communicator back, which is collective: only after all operations, and only if
     //  sound(). Does nothing when MPI has ended.
     ~MpiChannel();
 
@@ -35,9 +85,11 @@ public:
     int rank() const { return rank_; }
     int size() const { return size_; }
     int nodeSize() const { return nodeSize_; }
+    int node() const { return node_; }
+    int numberOf(int rank) const { return numbers_.at(rank); }
 
-    //- Before every call. Throws Error if a rank has left or this thread may not call MPI. Tests a
-    //  request, which lets MPI work on all that travel.
+    //- Before every call. Throws Error if a rank has left or this thread may not call MPI. Lets MPI
+    //  work on all that travel.
     void check();
 
     //- Until all requests are complete, whose statuses it returns. Throws Error if a rank has left
@@ -45,10 +97,9 @@ public:
     const std::vector<MPI_Status>& wait(std::vector<MPI_Request>& requests, const char* call);
 
     //- Comm::leave
-    void leave(const std::string& reason) noexcept;
+    void leave(const std::string& reason) noexcept { notices_->leave(reason); }
 
-    //- No rank is known to have left, and no wait has failed
-    bool sound() const { return sound_; }
+    bool sound() const { return notices_->sound(); }
 
     //- Tag for another exchange that sends to, or receives from, a rank. Both sides count alike.
     int nextSendTag(int rank) { return tag(nSendingTo_[rank]++); }
@@ -61,26 +112,18 @@ public:
 
 private:
 
-    static constexpr int maxNotice = 2000;
-
-    void hear();
+    void setUp();
     int tag(int count) const { return 1 + count % (lastTag_ - 1); }
 
+    std::shared_ptr<MpiNotices> notices_;
     MPI_Comm work_ = MPI_COMM_NULL;
-    MPI_Comm notices_ = MPI_COMM_NULL;
+    const Comm::Waiting waiting_;
     int rank_ = 0;
     int size_ = 0;
     int nodeSize_ = 0;
+    int node_ = 0;
     int lastTag_ = 0;
-    const std::thread::id thread_ = std::this_thread::get_id();
-    bool anyThread_ = false;
-
-    bool sound_ = true;
-    std::string left_;                          //!< who has left and why
-    std::string notice_;                        //!< from another rank
-    MPI_Request noticeRequest_ = MPI_REQUEST_NULL;
-    std::string farewell_;                      //!< to the others
-    std::vector<MPI_Request> farewellRequests_;
+    std::vector<int> numbers_;                  //!< of the ranks, in messages
 
     std::vector<MPI_Status> statuses_;
     std::vector<int> nSendingTo_;

@@ -3,6 +3,7 @@
 
 #include "MpiChannel.hpp"
 #include "MpiExchange.hpp"
+#include "MpiWindow.hpp"
 #include "base/Error.hpp"
 #include "mpiCheck.hpp"
 
@@ -54,9 +55,11 @@ struct MpiComm::Impl
         std::size_t nBytes;
     };
 
-    Impl(MPI_Comm parent, std::size_t piece)
+    //- arguments: of the channel
+    template<class... Arguments>
+    explicit Impl(std::size_t piece, const Arguments&... arguments)
     :
-        channel(parent),
+        channel(arguments...),
         piece(std::min<std::size_t>(piece, INT_MAX))
     {
         mpiCheck(MPI_Op_create(&largest, 1, &max), "MPI_Op_create");
@@ -179,7 +182,13 @@ struct MpiComm::Impl
 
 MpiComm::MpiComm(MPI_Comm parent, std::size_t piece)
 :
-    impl_(std::make_unique<Impl>(parent, piece))
+    impl_(std::make_unique<Impl>(piece, parent))
+{}
+
+
+MpiComm::MpiComm(std::unique_ptr<Impl> impl)
+:
+    impl_(std::move(impl))
 {}
 
 
@@ -207,6 +216,40 @@ int MpiComm::size() const
 int MpiComm::nodeSize() const
 {
     return impl_->channel.nodeSize();
+}
+
+
+int MpiComm::node() const
+{
+    return impl_->channel.node();
+}
+
+
+int MpiComm::numberOf(int rank) const
+{
+    return impl_->channel.numberOf(rank);
+}
+
+
+std::shared_ptr<Comm> MpiComm::part(int number, Waiting waiting) const
+{
+    impl_->channel.check();
+    MPI_Comm comm = MPI_COMM_NULL;
+    mpiCheck(MPI_Comm_split(impl_->channel.comm(), number < 0 ? MPI_UNDEFINED : number, 0, &comm),
+        "MPI_Comm_split");
+    if (comm == MPI_COMM_NULL)
+    {
+        return nullptr;
+    }
+    return std::shared_ptr<Comm>(new MpiComm(
+        std::make_unique<Impl>(impl_->piece, impl_->channel, comm, waiting)));
+}
+
+
+std::unique_ptr<SharedWindow> MpiComm::shared(std::size_t bytes) const
+{
+    impl_->channel.check();
+    return std::make_unique<MpiWindow>(impl_->channel, bytes);
 }
 
 

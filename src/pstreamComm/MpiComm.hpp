@@ -34,6 +34,11 @@ public:
     int rank() const override;
     int size() const override;
     int nodeSize() const override;
+    int node() const override;
+    int numberOf(int rank) const override;
+
+    std::shared_ptr<Comm> part(int number, Waiting waiting) const override;
+    std::unique_ptr<SharedWindow> shared(std::size_t bytes) const override;
 
     void sum(Span<double> values) const override;
     void max(Span<double> values) const override;
@@ -57,6 +62,8 @@ public:
 private:
 
     struct Impl;
+    explicit MpiComm(std::unique_ptr<Impl> impl);
+
     std::unique_ptr<Impl> impl_;
 };
 

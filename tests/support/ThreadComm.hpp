@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,22 @@
 
 namespace inSitu
 {
+
+//- All ranks that have begun together, and all parts of them
+struct ThreadFamily
+{
+    explicit ThreadFamily(int n)
+    :
+        ended(static_cast<std::size_t>(n), false)
+    {}
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<bool> ended;
+    std::optional<std::string> left;
+    std::size_t leaver = 0;
+};
+
 
 //- What the threads that play ranks share. All waits end: with what is waited for, with the notice
 //  of a rank that has left, or with an Error where a rank has ended or nothing happens for long.
@@ -43,16 +60,37 @@ struct ThreadRanks
     explicit ThreadRanks(int n)
     :
         size(static_cast<std::size_t>(n)),
-        nCalls(size, 0),
-        ended(size, false)
-    {}
+        family(std::make_shared<ThreadFamily>(n)),
+        mutex(family->mutex),
+        changed(family->changed),
+        numbers(size),
+        nCalls(size, 0)
+    {
+        std::iota(numbers.begin(), numbers.end(), 0);
+    }
+
+    //- A part of whole: those of these numbers in it
+    ThreadRanks(const ThreadRanks& whole, const std::vector<std::size_t>& ranks)
+    :
+        size(ranks.size()),
+        family(whole.family),
+        mutex(family->mutex),
+        changed(family->changed),
+        nCalls(size, 0)
+    {
+        for (const std::size_t rank : ranks)
+        {
+            numbers.push_back(whole.numbers[rank]);
+        }
+    }
 
     //- Throws if a rank has left
     void check(std::size_t rank) const
     {
-        if (left)
+        if (family->left)
         {
-            throw Error(*left + (leaver == rank ? " (this rank has left)" : ""));
+            throw Error(*family->left
+              + (family->leaver == numbers[rank] ? " (this rank has left)" : ""));
         }
     }
 
@@ -98,7 +136,7 @@ struct ThreadRanks
         std::unique_lock<std::mutex> lock(mutex);
         const bool awake = changed.wait_for(lock, std::chrono::seconds(120), [&]
         {
-            return met() || left || hopeless();
+            return met() || family->left || hopeless();
         });
         if (!met())
         {
@@ -115,7 +153,7 @@ struct ThreadRanks
         {
             for (std::size_t other = 0; other < size; ++other)
             {
-                if (ended[other] && nCalls[other] <= operation.number)
+                if (hasEnded(other) && nCalls[other] <= operation.number)
                 {
                     return true;
                 }
@@ -127,10 +165,10 @@ struct ThreadRanks
     void leave(std::size_t rank, const std::string& reason)
     {
         const std::lock_guard<std::mutex> lock(mutex);
-        if (!left)
+        if (!family->left)
         {
-            left = "rank " + std::to_string(rank) + ": " + reason;
-            leaver = rank;
+            family->left = "rank " + std::to_string(numbers[rank]) + ": " + reason;
+            family->leaver = numbers[rank];
         }
         changed.notify_all();
     }
@@ -138,22 +176,25 @@ struct ThreadRanks
     void end(std::size_t rank)
     {
         const std::lock_guard<std::mutex> lock(mutex);
-        ended[rank] = true;
+        family->ended[numbers[rank]] = true;
         changed.notify_all();
     }
 
+    bool hasEnded(std::size_t rank) const { return family->ended[numbers[rank]]; }
+
     const std::size_t size;
 
-    std::mutex mutex;
-    std::condition_variable changed;
+    const std::shared_ptr<ThreadFamily> family;
+    std::mutex& mutex;
+    std::condition_variable& changed;
+    std::vector<std::size_t> numbers;                               //!< in the family
+    std::map<std::pair<std::uint64_t, int>, std::shared_ptr<ThreadRanks>> parts;
+    std::map<std::uint64_t, std::shared_ptr<Bytes>> windows;        //!< by the call that made them
 
     std::vector<std::uint64_t> nCalls;                              //!< of all ranks, by each
     std::map<std::uint64_t, std::shared_ptr<Operation>> operations; //!< in which ranks are missing
     std::map<std::tuple<std::size_t, std::size_t, std::uint64_t>, std::deque<Bytes>> mail;
                                                                     //!< from, to, exchange
-    std::vector<bool> ended;
-    std::optional<std::string> left;
-    std::size_t leaver = 0;
 };
 
 
@@ -175,6 +216,37 @@ public:
     int rank() const override { return static_cast<int>(rank_); }
     int size() const override { return static_cast<int>(ranks_->size); }
     int nodeSize() const override { return size(); }
+    int node() const override { return 0; }
+    int numberOf(int rank) const override { return static_cast<int>(ranks_->numbers.at(rank)); }
+
+    std::shared_ptr<Comm> part(int number, Waiting) const override
+    {
+        const auto operation = give("part", bytesOf(Span<const int>(&number, 1)));
+        ranks_->wait(rank_, *operation);
+        std::vector<std::size_t> ranks;
+        std::size_t place = 0;
+        for (std::size_t rank = 0; rank < operation->given.size(); ++rank)
+        {
+            place = rank == rank_ ? ranks.size() : place;
+            if (at<int>(operation->given[rank][0], 0) == number)
+            {
+                ranks.push_back(rank);
+            }
+        }
+        if (number < 0)
+        {
+            return nullptr;
+        }
+        const std::lock_guard<std::mutex> lock(ranks_->mutex);
+        std::shared_ptr<ThreadRanks>& part = ranks_->parts[{operation->number, number}];
+        if (!part)
+        {
+            part = std::make_shared<ThreadRanks>(*ranks_, ranks);
+        }
+        return std::make_shared<ThreadComm>(part, static_cast<int>(place));
+    }
+
+    std::unique_ptr<SharedWindow> shared(std::size_t bytes) const override;
 
     void sum(Span<double> values) const override
     {
@@ -272,6 +344,7 @@ public:
 private:
 
     class Messages;
+    class Window;
 
     //- Adds the time of its life
     class Timer
@@ -360,7 +433,7 @@ private:
 
     std::shared_ptr<ThreadRanks::Operation> give(const std::string& kind, const Bytes& bytes) const
     {
-        const bool sized = kind != "broadcast" && kind != "gather";
+        const bool sized = kind != "broadcast" && kind != "gather" && kind != "meeting";
         ++traffic_.sums;
         traffic_.summedBytes += bytes.size();
         return ranks_->give
@@ -479,7 +552,7 @@ public:
                 box = &ranks.mail[{link.rank, comm_.rank_, link.receiveTag}];
             }
             ranks.wait(comm_.rank_, what, [&] { return !box->empty(); },
-                [&] { return ranks.ended[link.rank]; });
+                [&] { return ranks.hasEnded(link.rank); });
 
             const std::lock_guard<std::mutex> lock(ranks.mutex);
             const Bytes message = std::move(box->front());
@@ -514,6 +587,53 @@ private:
 inline std::unique_ptr<Exchange> ThreadComm::exchange(const std::vector<Neighbour>& neighbours)
 {
     return std::make_unique<Messages>(*this, neighbours);
+}
+
+
+//- Its bytes are those of the first one to come
+class ThreadComm::Window final : public SharedWindow
+{
+public:
+
+    Window(const ThreadComm& comm, std::size_t bytes)
+    :
+        comm_(comm),
+        bytes_(bytes)
+    {
+        const auto operation = comm.give("window", bytesOf(Span<const std::size_t>(&bytes, 1)));
+        comm.ranks_->wait(comm.rank_, *operation);
+
+        const std::lock_guard<std::mutex> lock(comm.ranks_->mutex);
+        std::shared_ptr<Bytes>& memory = comm.ranks_->windows[operation->number];
+        if (!memory)
+        {
+            memory = std::make_shared<Bytes>(bytes + 64);
+            poison(memory->data(), memory->size());
+        }
+        memory_ = memory;
+    }
+
+    void* data() override
+    {
+        const auto address = reinterpret_cast<std::uintptr_t>(memory_->data());
+        return memory_->data() + (64 - address % 64) % 64;
+    }
+
+    std::size_t bytes() const override { return bytes_; }
+
+    void meet() override { comm_.ranks_->wait(comm_.rank_, *comm_.give("meeting", Bytes())); }
+
+private:
+
+    const ThreadComm& comm_;
+    std::size_t bytes_;
+    std::shared_ptr<Bytes> memory_;
+};
+
+
+inline std::unique_ptr<SharedWindow> ThreadComm::shared(std::size_t bytes) const
+{
+    return std::make_unique<Window>(*this, bytes);
 }
 
 

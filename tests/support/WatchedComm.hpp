@@ -28,6 +28,17 @@ public:
     int rank() const override { return comm_.rank(); }
     int size() const override { return comm_.size(); }
     int nodeSize() const override { return comm_.nodeSize(); }
+    int node() const override { return comm_.node(); }
+
+    std::shared_ptr<Comm> part(int number, Waiting waiting) const override
+    {
+        return comm_.part(number, waiting);
+    }
+
+    std::unique_ptr<SharedWindow> shared(std::size_t bytes) const override
+    {
+        return comm_.shared(bytes);
+    }
 
     void sum(Span<double> values) const override
     {

@@ -139,6 +139,23 @@ inline void leaveInAnExchange(Comm& comm, Comm& other)
 }
 
 
+inline void leaveWhereSomeWaitInAPart(Comm& comm, Comm& other)
+{
+    const auto part = comm.part(0, Comm::Waiting::patient);
+    const auto window = part->shared(64);
+    int nCalls = 0;
+    leave(comm, other, [&]
+    {
+        std::vector<double> values(1);
+        if (comm.rank() % 2 == 0 && nCalls++ == 0)
+        {
+            window->meet();
+        }
+        (comm.rank() % 2 == 0 ? *part : comm).sum(values);
+    });
+}
+
+
 inline void leaveDuringWork(Comm& comm, Comm& other)
 {
     leave(comm, other, [&]

@@ -42,6 +42,22 @@ public:
 };
 
 
+//- Memory that ranks on one node share. It ends on all of them at once, as it begins.
+class SharedWindow
+{
+public:
+
+    virtual ~SharedWindow() = default;
+
+    //- The same bytes on each rank, aligned to 64
+    virtual void* data() = 0;
+    virtual std::size_t bytes() const = 0;
+
+    //- What a rank has written before, all see behind this call. Collective.
+    virtual void meet() = 0;
+};
+
+
 //- The ranks that work together. Calls are collective: all ranks, same order, one thread.
 //  Throws Error if another rank has left.
 class Comm
@@ -57,6 +73,26 @@ public:
 
     //- The ranks on this node, this one included
     virtual int nodeSize() const = 0;
+
+    //- Number of this node: that of the lowest rank on it
+    virtual int node() const = 0;
+
+    //- What messages call a rank: its number among those that this Comm is a part of
+    virtual int numberOf(int rank) const { return rank; }
+
+    //- How a rank waits for others: it asks all the time, or leaves its core to them
+    enum class Waiting
+    {
+        busy,
+        patient
+    };
+
+    //- The ranks that give the same number, in their order; null where it is negative. Who leaves
+    //  one of all these leaves them all. Collective; its end is too. Does not outlive this.
+    virtual std::shared_ptr<Comm> part(int number, Waiting waiting) const = 0;
+
+    //- Throws Error if the ranks are not on one node. Collective. Does not outlive this.
+    virtual std::unique_ptr<SharedWindow> shared(std::size_t bytes) const = 0;
 
     //- Replace each entry by its sum, or maximum, over the ranks; the same bits on all. A
     //  not-a-number of one rank stays one.
@@ -111,6 +147,9 @@ public:
     int rank() const override { return 0; }
     int size() const override { return 1; }
     int nodeSize() const override { return 1; }
+    int node() const override { return 0; }
+    std::shared_ptr<Comm> part(int number, Waiting) const override;
+    std::unique_ptr<SharedWindow> shared(std::size_t bytes) const override;
     void sum(Span<double>) const override {}
     void max(Span<double>) const override {}
     void startSum(Span<float>) override {}

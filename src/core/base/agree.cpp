@@ -35,7 +35,7 @@ std::string firstText(const Comm& comm, const std::string& here)
     {
         if (!texts[rank].empty())
         {
-            first = "rank " + std::to_string(rank) + ": "
+            first = "rank " + std::to_string(comm.numberOf(static_cast<int>(rank))) + ": "
                 + std::string(texts[rank].begin(), texts[rank].end());
         }
     }
