@@ -210,7 +210,8 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         + join(namesOf(card.targets)) + ", " + horizonText(card)
         + (my.rollout ? textOfSolverInputs(card) : "")
         + "\n    mode: " + my.config.mode + ", "
-        + std::to_string(my.pool.nThreads()) + " threads");
+        + std::to_string(my.pool.nThreads()) + " threads"
+        + (my.group->text().empty() ? "" : "\n    " + my.group->text()));
 }
 
 

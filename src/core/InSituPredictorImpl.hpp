@@ -4,6 +4,7 @@
 #include "InSituPredictor.hpp"
 
 #include "base/ThreadPool.hpp"
+#include "infer/GroupSurrogate.hpp"
 #include "infer/Closure.hpp"
 #include "infer/Comparison.hpp"
 #include "io/Checkpoint.hpp"
@@ -31,6 +32,7 @@ struct InSituPredictor::Impl
     Node limits;
     PredictorConfig config;
     std::string path;                       // empty: the model is that of a trainer
+    std::shared_ptr<RankGroup> group;
 
     ThreadPool pool;
     Profiler profiler;
@@ -61,6 +63,7 @@ struct InSituPredictor::Impl
     void warn(const std::string& message);
     void load();
     std::unique_ptr<Surrogate> loadForRanks();
+    std::unique_ptr<Surrogate> onRanks(std::unique_ptr<Surrogate> network);
     void leaveOut(const NonFinite& fault, const Instant& now);
     void tellOfNonFinite(std::int64_t number);
     void tellOfInterval(double seconds);

@@ -63,9 +63,10 @@ InSituPredictor::Impl::Impl
     log(std::move(theLog)),
     config(readEntries(block, theName, hostKeys, limits)),
     path(pathOf(config, caseFolder)),
+    group(std::make_shared<RankGroup>(comm, config.trainerRanks)),
     pool
     (
-        threadsOf(config.nThreads, *comm,
+        !group->trains() ? 1 : threadsOf(config.nThreads, *group->trainers(),
             [this](const std::string& message) { log->warning(name + ": " + message); })
     ),
     start(std::chrono::steady_clock::now())
@@ -85,8 +86,19 @@ std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
 {
     std::unique_ptr<Surrogate> loaded = loadSurrogate(path, pool, counter());
     requireSameFile(path, "model", *comm);
-    loaded->joinRanks(comm);
-    return loaded;
+    return onRanks(std::move(loaded));
+}
+
+
+//- The network as all ranks have it, or as some have it for all
+std::unique_ptr<Surrogate> InSituPredictor::Impl::onRanks(std::unique_ptr<Surrogate> network)
+{
+    if (group->isShared())
+    {
+        return std::make_unique<GroupSurrogate>(std::move(network), group);
+    }
+    network->joinRanks(comm);
+    return network;
 }
 
 
@@ -139,7 +151,15 @@ void InSituPredictor::follow(const InSituTrainer& trainer)
     }
     if (my.surrogate)
     {
-        trainer.update(*my.surrogate);
+        if (auto* shared = dynamic_cast<GroupSurrogate*>(my.surrogate.get()))
+        {
+            trainer.update(shared->network());
+            shared->takeCard();
+        }
+        else
+        {
+            trainer.update(*my.surrogate);
+        }
         if (my.closure)
         {
             my.closure->setRange(my.surrogate->card());
@@ -147,8 +167,7 @@ void InSituPredictor::follow(const InSituTrainer& trainer)
     }
     else
     {
-        my.surrogate = trainer.surrogate(my.pool, my.counter());
-        my.surrogate->joinRanks(my.comm);
+        my.surrogate = my.onRanks(trainer.surrogate(my.pool, my.counter()));
     }
     my.followed = revision;
 }
@@ -176,6 +195,7 @@ void InSituPredictor::reconfigure(const Node& block)
     keep("model", changed.model, my.config.model);
     keep("mode", changed.mode, my.config.mode);
     keep("nThreads", changed.nThreads, my.config.nThreads);
+    keep("trainerRanks", changed.trainerRanks, my.config.trainerRanks);
     keep("onTopologyChange", changed.onTopologyChange, my.config.onTopologyChange);
     keep("writePrediction", changed.writePrediction, my.config.writePrediction);
     if (!refused.empty())

@@ -97,6 +97,9 @@ void PredictorConfig::describe(Schema& schema)
     mayBeUseless("onModelChange");
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
+    schema.key("trainerRanks", trainerRanks,
+        "ranks of each node that predict, for the cells of all ranks there; 0: every rank",
+        Range::atLeast(0));
     schema.choice("onError", onError, {"abort", "continue"},
         "for failures during the run: end it, or switch the object off with a warning");
     schema.choice("onNonFinite", onNonFinite, {"abort", "skip", "warn"},

@@ -46,6 +46,7 @@ struct PredictorConfig
     bool writePrediction = true;        //!< register <field>Predicted and <field>Error
     std::string onModelChange = "reload";   //!< reload | keep
     std::int64_t nThreads = 0;
+    std::int64_t trainerRanks = 0;      //!< ranks of a node on which the network works; 0: all
     std::string onError = "abort";      //!< abort | continue
     std::string onNonFinite = "abort";  //!< abort | skip | warn
     std::string onTopologyChange = "map";   //!< map | drop
