@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "base/packedTree.hpp"
 #include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
 
@@ -28,6 +29,7 @@ int buildsOf(const std::vector<CacheRecord>& records, const std::string& cache,
     return 0;
 }
 
+
 }
 
 
@@ -46,7 +48,7 @@ InSituTrainer::InSituTrainer
     impl_->name = name;
     impl_->caseFolder = caseFolder;
     impl_->hostKeys = hostKeys;
-    impl_->comm = std::move(comm);
+    impl_->all = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
     impl_->readInitialWeights(block, impl_->settings.object.initialWeights);
@@ -87,7 +89,28 @@ InSituEngine::MeshOptions InSituTrainer::meshOptions() const
 
 bool InSituTrainer::begun() const
 {
-    return impl_->loop != nullptr;
+    return impl_->begun;
+}
+
+
+void InSituTrainer::Impl::leadGroup(const std::function<void()>& body)
+{
+    const StateTree told = unpackedTree(group->lead([&]
+    {
+        body();
+        StateTree state;
+        state.putInt("revision", revision());
+        state.putInt("predicted", !loop->prediction().empty());
+        std::vector<std::int64_t> pending;
+        for (const Snapshot& snapshot : loop->stream().pending())
+        {
+            pending.push_back(snapshot.timeIndex);
+        }
+        state.put("pending", pending);
+        return packed(state);
+    }));
+    news = {told.getInt("revision"), told.getInt("predicted") != 0,
+        told.get<std::int64_t>("pending")};
 }
 
 
@@ -107,9 +130,19 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
 {
     Impl& my = *impl_;
     my.theCase = std::move(theCase);
-    my.mesh = std::move(mesh);
     my.time = my.theCase.startTime;
+    my.group = std::make_unique<RankGroup>(my.all, my.settings.object.trainerRanks);
+    my.comm = my.group->trainers();
+    my.group->setFields(my.theCase.fields, static_cast<int>(my.nTargetColumns()));
+    my.mesh = my.group->unite(std::move(mesh));
+    my.lead([&my] { my.begin(); });
+    my.begun = true;
+}
 
+
+void InSituTrainer::Impl::begin()
+{
+    Impl& my = *this;
     const auto count = [&my](const std::string& cache, const std::string& reason, double seconds)
         { my.caches.count(cache, reason, seconds); };
     my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.mesh, my.comm, my.profiler,
@@ -139,58 +172,6 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
 }
 
 
-void InSituTrainer::setGeometry(CaseMesh mesh)
-{
-    impl_->mesh = std::move(mesh);
-    impl_->loop->setGeometry(impl_->mesh);
-}
-
-
-std::size_t InSituTrainer::nPending() const
-{
-    return impl_->loop->stream().pending().size();
-}
-
-
-std::int64_t InSituTrainer::pendingTimeIndex(std::size_t i) const
-{
-    return impl_->loop->stream().pending()[i].timeIndex;
-}
-
-
-void InSituTrainer::getPending(std::size_t i, Pending& pending) const
-{
-    impl_->loop->stream().getPending(i, pending);
-}
-
-
-void InSituTrainer::setTopology(CaseMesh mesh, const std::vector<Pending>& pending)
-{
-    std::vector<PendingInputs::Values> values;
-    for (const Pending& input : pending)
-    {
-        values.push_back({Span<const double>(input.input), Span<const double>(input.target)});
-    }
-    if (values.size() != nPending())
-    {
-        values.clear();
-    }
-    impl_->mesh = std::move(mesh);
-    impl_->loop->setTopology(impl_->mesh, values);
-}
-
-
-void InSituTrainer::check()
-{
-    ++impl_->nChecks;
-    const std::string text = impl_->loop->trainer().firstStaleEntry();
-    if (!text.empty())
-    {
-        throw Error("selfCheck: a cache is stale: " + text);
-    }
-}
-
-
 //- What was built since the last call
 void InSituTrainer::Impl::recordBuilds()
 {
@@ -211,12 +192,14 @@ void InSituTrainer::Impl::recordBuilds()
 
 std::string InSituTrainer::Impl::ranksText(const GraphSize& size) const
 {
+    const std::string shared = group->text().empty() ? "" : "\n    " + group->text();
     if (comm->size() == 1)
     {
-        return {};
+        return shared;
     }
     return ", on " + std::to_string(comm->size()) + " ranks with " + (mesh.state.graph->halo()
-        ? std::to_string(size.halo) + " halo rows" : "a graph each (halo none: approximate)");
+        ? std::to_string(size.halo) + " halo rows" : "a graph each (halo none: approximate)")
+        + shared;
 }
 
 
@@ -265,16 +248,29 @@ InSituTrainer::Report InSituTrainer::execute
 {
     Impl& my = *impl_;
     my.time = now.time;
-    my.takeInitialWeights();
-    my.loop->execute(now, views);
+    const std::vector<FieldView<Scalar>>& fields = [&]() -> const std::vector<FieldView<Scalar>>&
+    {
+        ScopedTimer timer(my.profiler, "gather");
+        return my.group->unite(views);
+    }();
 
     Report report;
-    if (const auto measures = my.loop->report(now.time, now.timeIndex))
+    my.lead([&]
     {
-        my.recordBuilds();
-        my.record->report(*measures);
-        report.due = true;
-        report.text = my.record->text(*measures);
+        my.takeInitialWeights();
+        my.loop->execute(now, fields);
+        if (const auto measures = my.loop->report(now.time, now.timeIndex))
+        {
+            my.recordBuilds();
+            my.record->report(*measures);
+            report.due = true;
+            report.text = my.record->text(*measures);
+        }
+    });
+    my.prediction = my.loop ? my.loop->prediction() : Span<const double>();
+    if (my.group->isShared() && my.news.predicted)
+    {
+        my.prediction = my.group->part(my.prediction);
     }
     return report;
 }
@@ -282,16 +278,7 @@ InSituTrainer::Report InSituTrainer::execute
 
 Span<const double> InSituTrainer::prediction() const
 {
-    return impl_->loop->prediction();
-}
-
-
-void InSituTrainer::gap()
-{
-    if (impl_->loop)
-    {
-        impl_->loop->drop();
-    }
+    return impl_->prediction;
 }
 
 
@@ -306,7 +293,7 @@ void InSituTrainer::reconfigure(const Node& block)
     Impl& my = *impl_;
     Settings changed = readSettings(block, my.name, my.caseFolder, my.hostKeys);
 
-    if (!my.loop)
+    if (!my.begun)
     {
         my.readInitialWeights(block, changed.object.initialWeights);
         my.settings = std::move(changed);
@@ -338,7 +325,10 @@ void InSituTrainer::reconfigure(const Node& block)
     object.selfCheck = changed.object.selfCheck;
     object.checkReplicas = changed.object.checkReplicas;
     my.settings.training.stepsPerExecute = changed.training.stepsPerExecute;
-    my.loop->reconfigure(changed);
+    if (my.loop)
+    {
+        my.loop->reconfigure(changed);
+    }
 
     if (!applied.empty())
     {
@@ -360,12 +350,18 @@ void InSituTrainer::reconfigure(const Node& block)
 void InSituTrainer::finish()
 {
     Impl& my = *impl_;
-    if (!my.loop || my.finished)
+    if (!my.begun || my.finished)
     {
         return;
     }
     my.finished = true;
+    my.lead([&my] { my.finish(); });
+}
 
+
+void InSituTrainer::Impl::finish()
+{
+    Impl& my = *this;
     const double wall = my.loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
     const TrafficSummary traffic = TrafficSummary::of(*my.comm);

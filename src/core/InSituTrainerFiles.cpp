@@ -2,7 +2,6 @@
 #include "InSituTrainerImpl.hpp"
 
 #include "base/agree.hpp"
-#include "infer/NetworkSurrogate.hpp"
 #include "io/GraphFile.hpp"
 #include "io/requireSameFile.hpp"
 #include "model/MdlusFile.hpp"
@@ -88,7 +87,14 @@ void InSituTrainer::Impl::takeInitialWeights()
 
 void InSituTrainer::write(double time, const std::string& timeName, const std::string& folder)
 {
-    Impl& my = *impl_;
+    impl_->lead([&] { impl_->write(time, timeName, folder); });
+}
+
+
+void InSituTrainer::Impl::write(double time, const std::string& timeName,
+    const std::string& folder)
+{
+    Impl& my = *this;
     ScopedTimer timer(my.profiler, "write");
     my.takeInitialWeights();
     if (my.loop->badSteps() > 0)
@@ -202,43 +208,6 @@ SurrogateScales InSituTrainer::Impl::scales() const
     scales.inputReference = loop->stream().inputReference();
     scales.targetReference = loop->stream().targetReference();
     return scales;
-}
-
-
-std::int64_t InSituTrainer::revision() const
-{
-    const Impl& my = *impl_;
-    const std::int64_t nSamples = my.loop ? my.loop->normaliser().nSamples() : 0;
-    return nSamples > 0 ? nSamples + my.loop->trainer().nUpdates() : -1;
-}
-
-
-std::unique_ptr<Surrogate> InSituTrainer::surrogate(ThreadPool& pool, const CountBuild& count) const
-{
-    const Impl& my = *impl_;
-    const ModelCard card = my.card();
-    if (my.settings.training.modelType == "torchscript")
-    {
-        throw Error("the network of trainer " + my.name + " is a TorchScript file, which cannot be"
-            " followed while it is trained; predict from its model.pt");
-    }
-    const ModelShape shape
-    {
-        card.nInputColumns() + static_cast<int>(card.staticColumns.size()),
-        static_cast<int>(card.edgeColumns.size()),
-        card.nTargetColumns()
-    };
-    auto copy = std::make_unique<NetworkSurrogate>(card, my.settings.training.model->build(shape,
-        my.settings.training.arithmetic(), 0, pool), my.scales(), pool, count);
-    update(*copy);
-    return copy;
-}
-
-
-void InSituTrainer::update(Surrogate& surrogate) const
-{
-    dynamic_cast<NetworkSurrogate&>(surrogate).update(impl_->loop->trainer().model(),
-        impl_->scales(), impl_->card());
 }
 
 }

@@ -5,8 +5,10 @@
 
 #include "base/Error.hpp"
 #include "graph/sizeOverRanks.hpp"
+#include "group/RankGroup.hpp"
 #include "infer/Surrogate.hpp"
 #include "io/TrainingRecord.hpp"
+#include "model/Model.hpp"
 #include "model/WeightsFile.hpp"
 #include "train/LearningLoop.hpp"
 
@@ -20,7 +22,8 @@ struct InSituTrainer::Impl
     std::string name;
     std::string caseFolder;
     std::vector<std::string> hostKeys;
-    std::shared_ptr<Comm> comm;
+    std::shared_ptr<Comm> all;              // every rank of the run
+    std::shared_ptr<Comm> comm;             // those that train: null on others
     std::shared_ptr<LogSink> log;
 
     Settings settings;
@@ -33,7 +36,8 @@ struct InSituTrainer::Impl
     std::optional<WeightsFile> initialWeights;
     std::optional<ConfigError> initialFault;
 
-    // Made by begin()
+    // Made by begin(); the others on ranks that train
+    std::unique_ptr<RankGroup> group;
     std::unique_ptr<LearningLoop> loop;
     std::unique_ptr<TrainingRecord> record;
     std::unique_ptr<CheckpointShelf> shelf;
@@ -43,9 +47,47 @@ struct InSituTrainer::Impl
     std::int64_t nChecks = 0;               // of the caches
     bool finished = false;
 
+    //- What a rank that does not train knows of its trainer
+    struct News
+    {
+        std::int64_t revision = -1;
+        bool predicted = false;
+        std::vector<std::int64_t> pending;  // time indices
+    };
+
+    News news;
+    bool begun = false;
+    Span<const double> prediction;          // of the cells here
+
+    //- Where another rank trains: its network, for what follows it here
+    struct Replica
+    {
+        ThreadPool pool{1};
+        std::unique_ptr<Model> model;
+    };
+
+    std::unique_ptr<Replica> replica;
+
     void info(const std::string& text) { log->info(name + ": " + text); }
     void warn(const std::string& message);
     std::string ranksText(const GraphSize& size) const;
+
+    //- Done on ranks that train; the others wait and hear the news
+    template<class Body>
+    void lead(const Body& body)
+    {
+        if (!group->isShared())
+        {
+            body();
+            return;
+        }
+        leadGroup(body);
+    }
+
+    void leadGroup(const std::function<void()>& body);
+    std::size_t nInputColumns() const;
+    std::size_t nTargetColumns() const;
+    StateTree network();
     std::string announcement(const GraphSize& size) const;
     bool isOfStartTime(const CheckpointPlace& place) const;
     bool resumeFrom(const CheckpointPlace& place);
@@ -54,9 +96,14 @@ struct InSituTrainer::Impl
     void readInitialWeights(const Node& block, const std::string& entry);
     void takeInitialWeights();
     void writeModel();
+    std::int64_t revision() const;
     ModelCard card() const;
     SurrogateScales scales() const;
     void recordBuilds();
+    void begin();
+    void resume(std::vector<CheckpointPlace> places);
+    void write(double time, const std::string& timeName, const std::string& folder);
+    void finish();
 };
 
 }

@@ -15,7 +15,13 @@ namespace inSitu
 
 void InSituTrainer::resume(std::vector<CheckpointPlace> places)
 {
-    Impl& my = *impl_;
+    impl_->lead([&] { impl_->resume(std::move(places)); });
+}
+
+
+void InSituTrainer::Impl::resume(std::vector<CheckpointPlace> places)
+{
+    Impl& my = *this;
     const std::string& policy = my.settings.object.resume;
     if (policy == "fresh")
     {

@@ -33,10 +33,12 @@ struct Ranks
     bool moves;
     std::string training;
     double tolerance;
+    int trainers = 0;
 
     friend std::ostream& operator<<(std::ostream& stream, const Ranks& set)
     {
-        return stream << set.n << " ranks, " << (set.moves ? "moving" : "at rest");
+        return stream << set.n << " ranks, " << set.trainers << " train, "
+            << (set.moves ? "moving" : "at rest");
     }
 };
 
@@ -87,7 +89,8 @@ Course courseOn(int nRanks, const Ranks& set, const std::string& folder)
         WavePart host(whole, ranksOf(whole.nCells(), nRanks), comm);
         InSituTrainer trainer(parseYaml("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
             "reportInterval: 1\nnThreads: 1\nnoise: 0.03\ncheckReplicas: 3\n"
-            "buffer: {capacity: 6}\n" + set.training, "controlDict"), "surrogate", folder, {},
+            "buffer: {capacity: 6}\nselfCheck: 1\ntrainerRanks: " + std::to_string(set.trainers)
+            + '\n' + set.training, "controlDict"), "surrogate", folder, {},
             std::shared_ptr<Comm>(&comm, [](Comm*) {}), std::make_shared<CollectingLog>());
         TrainingCase theCase = host.theCase();
         theCase.outputFolder = folder + "/on" + std::to_string(nRanks);
@@ -112,6 +115,7 @@ Course courseOn(int nRanks, const Ranks& set, const std::string& folder)
                 rows[nColumns*host.cells()[i/nColumns] + i % nColumns] = predicted[i];
             }
         }
+        trainer.check();
         trainer.finish();
     });
     course.reports = tableOf(folder + "/on" + std::to_string(nRanks) + "/training.dat");
@@ -183,7 +187,11 @@ INSTANTIATE_TEST_SUITE_P(OnRanks, InSituTrainerRanks, testing::Values
     Ranks{4, false, wideNet, 1e-11},
     Ranks{3, true, wideNet, 1e-11},
     Ranks{2, false, perCell, 1e-11},
-    Ranks{3, true, narrowNet, 1e-3}
+    Ranks{3, true, narrowNet, 1e-3},
+    Ranks{4, false, wideNet, 1e-11, 1},
+    Ranks{4, true, wideNet, 1e-11, 2},
+    Ranks{3, true, wideNet, 1e-11, 1},
+    Ranks{3, false, perCell, 1e-11, 2}
 ));
 
 }

@@ -152,6 +152,9 @@ void ObjectConfig::describe(Schema& schema)
         Range::atLeast(0));
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
+    schema.key("trainerRanks", trainerRanks,
+        "ranks of each node that train, on the cells of all ranks there; 0: every rank",
+        Range::atLeast(0));
     schema.choice("resume", resume, {"auto", "strict", "fresh"},
         "auto: from the newest good checkpoint that is not later than the start time, else afresh, "
         "with a warning unless that is 0; strict: an error without the one of the start time; "

@@ -57,6 +57,7 @@ struct ObjectConfig
     std::string cellZone;               //!< loss only over the cells of this zone; empty: all
     double noise = 0;                   //!< deviation of the noise on normalised inputs of cells
     std::int64_t nThreads = 0;          //!< 0: the cores that this process may use
+    std::int64_t trainerRanks = 0;      //!< ranks of a node that train; 0: all
     std::string resume = "auto";        //!< auto | strict | fresh
     std::string onError = "abort";      //!< abort | continue
     std::string onNonFinite = "abort";  //!< abort | skip | warn

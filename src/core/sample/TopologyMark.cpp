@@ -73,7 +73,7 @@ TopologyMark TopologyMark::of(const MeshState& mesh, const RowIds& ids, const Co
     {
         sumOf(rows, comm),
         sumOf(edges, comm),
-        comm.size() == 1 || graph.halo() != nullptr,
+        !mesh.ids || graph.halo() != nullptr,
         ids.undecomposed
     };
 }

@@ -181,7 +181,7 @@ WholeGraph WholeGraph::of(const MeshState& mesh, std::size_t nStaticColumns, con
 
     WholeGraph whole;
     whole.undecomposed = ids->undecomposed;
-    whole.complete = comm.size() == 1 || graph.halo();
+    whole.complete = !mesh.ids || graph.halo();
 
     const Places rows = rowPlaces(*ids, whole.nCells, whole.faces, comm);
     whole.staticFeatures =
@@ -192,7 +192,7 @@ WholeGraph WholeGraph::of(const MeshState& mesh, std::size_t nStaticColumns, con
     const Places edges = placeEdges(whole, rows, graph, *ids, comm);
     whole.edges = gathered(edgeFeatures(graph, geometry),
         static_cast<std::size_t>(geometry.nEdgeFeatures()), whole.nEdges(), edges, comm);
-    if (comm.size() == 1)
+    if (!mesh.ids)
     {
         whole.edgeFaces.resize(edges.front().size());
         whole.edgeSigns.resize(edges.front().size());

@@ -96,7 +96,7 @@ LearningLoop::LearningLoop
     skill_(fieldOfColumn(theCase.fields, theCase.targets)),
     targetRange_(stream_.layout().target.nColumns)
 {
-    if (mesh.state.graph->halo() && !trainer_->model().handlesHalo())
+    if (comm_->size() > 1 && mesh.state.graph->halo() && !trainer_->model().handlesHalo())
     {
         throw Error("model type " + settings.training.modelType + " sees the cells of its own rank"
             " only; 'graph { halo none; }' trains it so on several ranks");
