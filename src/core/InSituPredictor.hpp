@@ -94,6 +94,9 @@ public:
     //- Whole values of the targets made by the last call [nCells, columns]; may be empty
     Span<const double> prediction() const;
 
+    //- There are some, on all ranks alike, also on those without a cell
+    bool hasPrediction() const;
+
     //- Applies all but model, mode, nThreads, onTopologyChange and writePrediction
     void reconfigure(const Node& block) override;
 

@@ -192,6 +192,13 @@ Span<const double> InSituPredictor::prediction() const
 }
 
 
+bool InSituPredictor::hasPrediction() const
+{
+    const Impl& my = *impl_;
+    return my.comparison ? my.comparison->hasPrediction() : my.hasClosed;
+}
+
+
 #define INSITU_PREDICTOR_OF(Scalar)                                                                \
     template InSituPredictor::Report InSituPredictor::compare(const Instant&,                      \
         const std::vector<FieldView<Scalar>>&);                                                    \

@@ -100,7 +100,7 @@ void InSituTrainer::Impl::leadGroup(const std::function<void()>& body)
         body();
         StateTree state;
         state.putInt("revision", revision());
-        state.putInt("predicted", !loop->prediction().empty());
+        state.putInt("predicted", loop->hasPrediction());
         std::vector<std::int64_t> pending;
         for (const Snapshot& snapshot : loop->stream().pending())
         {
@@ -279,6 +279,14 @@ InSituTrainer::Report InSituTrainer::execute
 Span<const double> InSituTrainer::prediction() const
 {
     return impl_->prediction;
+}
+
+
+bool InSituTrainer::hasPrediction() const
+{
+    const Impl& my = *impl_;
+    return my.group && my.group->isShared() ? my.news.predicted
+      : my.loop && my.loop->hasPrediction();
 }
 
 

@@ -74,6 +74,9 @@ public:
     //  Empty if that completed no sample.
     Span<const double> prediction() const;
 
+    //- There is one, on all ranks alike, also on those without a cell
+    bool hasPrediction() const;
+
     void gap() override;
 
     //- Checkpoint into folder, kept also under stableFolder/checkpoints (two newest), and

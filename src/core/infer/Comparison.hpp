@@ -31,6 +31,7 @@ public:
 
     //- Whole values for the last execution [nCells, nColumns]; empty if nothing was due
     Span<const double> prediction() const;
+    bool hasPrediction() const { return hasPrediction_; }
 
     //- Go on with another surrogate of the same columns
     void replace(Surrogate& surrogate);

@@ -60,6 +60,7 @@ public:
     //- New values of the targets at the time of the last execution, predicted before they were
     //  learnt [nCells, columns]; empty if it completed no sample
     Span<const double> prediction() const;
+    bool hasPrediction() const { return hasPrediction_; }
 
     //- Take over what isChangeable()
     void reconfigure(const Settings& settings);

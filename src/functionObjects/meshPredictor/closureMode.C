@@ -87,7 +87,7 @@ Foam::functionObjects::closureMode::predict
 )
 {
     const report result = predictor_.close(now, fields, fields_.values());
-    if (!predictor_.prediction().empty())
+    if (predictor_.hasPrediction())
     {
         const inSitu::ScopedTimer timer(predictor_.profiler(), "scatter");
         fields_.update(predictor_.prediction());

@@ -57,7 +57,7 @@ Foam::functionObjects::comparisonMode::predict
 )
 {
     const report result = predictor_.compare(now, fields);
-    if (scatter_ && !predictor_.prediction().empty())
+    if (scatter_ && predictor_.hasPrediction())
     {
         const inSitu::ScopedTimer timer(predictor_.profiler(), "scatter");
         scatter_->update(predictor_.prediction());

@@ -179,7 +179,7 @@ void Foam::functionObjects::meshTrainer::step()
     }
     conclude(trainer().execute(now(), gather_->views()));
 
-    if (scatter_ && !trainer().prediction().empty())
+    if (scatter_ && trainer().hasPrediction())
     {
         scatter_->update(trainer().prediction());
     }
