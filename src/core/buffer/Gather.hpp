@@ -32,7 +32,8 @@ struct FieldView
 {
     Span<const Scalar> cells;       //!< [nCells, nComponents]; surface field: internal faces
 
-    //- [nFaces, nComponents] per boundary patch; surface field: then per cyclic patch
+    //- [nFaces, nComponents] per boundary patch; surface field: then per patch that edges go
+    //  through to other cells
     std::vector<Span<const Scalar>> patches;
 };
 

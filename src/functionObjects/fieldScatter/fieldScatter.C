@@ -27,6 +27,7 @@ License
 #include "base/Error.hpp"
 #include "calculatedFvPatchField.H"
 #include "fieldSelection.H"
+#include "ownField.H"
 #include "volFieldKinds.H"
 
 // * * * * * * * * * * * * * Private Member Functions  * * * * * * * * * * * //
@@ -41,43 +42,40 @@ Foam::functionObjects::fieldScatter::registered
 {
     const objectRegistry& registry = mesh_.thisDb();
 
-    if (const auto* object = registry.cfindObject<regIOobject>(name))
+    auto* mine = ownField<Type>
+    (
+        registry,
+        name,
+        owner_,
+        "switch writePrediction off here or in the other object"
+    );
+    if (mine && mine->size() == field.size())
     {
-        auto* mine = registry.getObjectPtr<volField<Type>>(name);
-        if (!mine || mine->note() != owner_)
-        {
-            throw inSitu::Error
-            (
-                "the name " + name + " is taken by a " + object->type()
-              + " on mesh " + mesh_.name() + "; switch writePrediction off here"
-                " or in the other object"
-            );
-        }
-        if (mine->size() == field.size())
-        {
-            return *mine;
-        }
-
+        return *mine;
+    }
+    if (mine)
+    {
         // The mesh was replaced, and OpenFOAM had no map for this field
         registry.checkOut(name);
     }
 
-    auto* made = new volField<Type>
+    return storeOwn
     (
-        IOobject
+        new volField<Type>
         (
-            name,
-            mesh_.time().timeName(),
-            registry,
-            IOobject::NO_READ,
-            IOobject::NO_WRITE
+            IOobject
+            (
+                name,
+                mesh_.time().timeName(),
+                registry,
+                IOobject::NO_READ,
+                IOobject::NO_WRITE
+            ),
+            mesh_,
+            dimensioned<Type>(field.dimensions(), Zero)
         ),
-        mesh_,
-        dimensioned<Type>(field.dimensions(), Zero)
+        owner_
     );
-    made->note() = owner_;
-    regIOobject::store(made);
-    return *made;
 }
 
 

@@ -26,6 +26,7 @@ License
 #include "rolloutFields.H"
 #include "base/Error.hpp"
 #include "calculatedFvPatchField.H"
+#include "ownField.H"
 
 // * * * * * * * * * * * * * * * Local Functions * * * * * * * * * * * * * * //
 
@@ -49,17 +50,8 @@ bool Foam::functionObjects::rolloutFields::makeField
 ) const
 {
     const objectRegistry& registry = mesh_.thisDb();
-    if (registry.found(name))
+    if (ownField<Type>(registry, name, owner_, "only one rollout of a field is possible"))
     {
-        const auto* earlier = registry.cfindObject<volField<Type>>(name);
-        if (!earlier || earlier->note() != owner_)
-        {
-            throw inSitu::Error
-            (
-                "the name " + name + " is taken on mesh " + mesh_.name()
-              + "; only one rollout of a field is possible"
-            );
-        }
         registry.checkOut(name);
     }
 
@@ -74,9 +66,11 @@ bool Foam::functionObjects::rolloutFields::makeField
     );
     const bool found = read && io.typeHeaderOk<volField<Type>>(true);
 
-    auto* made = new volField<Type>(io, mesh_, dimensioned<Type>(field.dimensions(), Zero));
-    made->note() = owner_;
-    regIOobject::store(made);
+    storeOwn
+    (
+        new volField<Type>(io, mesh_, dimensioned<Type>(field.dimensions(), Zero)),
+        owner_
+    );
     return found;
 }
 
