@@ -136,29 +136,44 @@ void PackedParameters<T>::pack(Stream stream, const A* flat)
 
 
 template<class T>
-void PackedParameters<T>::prepare(const RowCounts& rows)
+typename PackedParameters<T>::Sums PackedParameters<T>::sumsFor(const RowCounts& rows) const
 {
-    if (rows == rows_)
-    {
-        return;
-    }
-    rows_ = rows;
+    Sums result{rows, {}, {}, 0};
     std::vector<ColumnSum> sums;
-    std::int64_t size = 0;
-    for (Group& group : groups_)
+    for (const Group& group : groups_)
     {
         const std::int64_t stride = static_cast<std::int64_t>(group.names.size())*group.ld;
         const int count = partialCount<T>(rows.of(group.kind), group.ld);
-        group.partial = take(size, count*stride);
+        const std::int64_t partial = take(result.size, count*stride);
+        result.partial.push_back(partial);
         for (std::size_t i = 0; i < group.names.size(); ++i)
         {
             const ParameterSet::Entry& e = entry(group.names[i]);
-            sums.push_back({e.offset, e.count,
-                group.partial + static_cast<std::int64_t>(i)*group.ld, stride, count});
+            sums.push_back({e.offset, e.count, partial + static_cast<std::int64_t>(i)*group.ld,
+                stride, count});
         }
     }
-    partial_.resize(std::max<std::int64_t>(size, 1), device_);
-    sumsThere_ = uploaded(sums.data(), sums.size(), device_);
+    result.there = uploaded(sums.data(), sums.size(), device_);
+    return result;
+}
+
+
+template<class T>
+void PackedParameters<T>::prepare(const RowCounts& rows)
+{
+    const auto found = std::find_if(sums_.begin(), sums_.end(),
+        [&](const Sums& sums) { return sums.rows == rows; });
+    if (found != sums_.end())
+    {
+        std::rotate(sums_.begin(), found, found + 1);
+        return;
+    }
+    if (sums_.size() == maxSums)
+    {
+        sums_.pop_back();
+    }
+    sums_.insert(sums_.begin(), sumsFor(rows));
+    partial_.resize(std::max<std::int64_t>(sums_.front().size, 1), device_);
 }
 
 
@@ -167,7 +182,7 @@ void PackedParameters<T>::finish(Stream stream, A* flat)
 {
     unpackGradients<A>(stream, static_cast<const Segment*>(segmentsThere_.const_data_ptr()),
         static_cast<int>(segments_.size()), gradients_.data(), flat);
-    finishSums<A>(stream, static_cast<const ColumnSum*>(sumsThere_.const_data_ptr()), nSums_,
+    finishSums<A>(stream, static_cast<const ColumnSum*>(sums_.front().there.const_data_ptr()), nSums_,
         widestSum_, partial_.data(), flat);
 }
 

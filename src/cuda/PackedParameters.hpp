@@ -98,11 +98,12 @@ public:
     const A* vectors() const { return vectors_.data(); }
     A* gradients() { return gradients_.data(); }
 
-    //- For calls with these numbers of rows. Copies to the device if they are new.
+    //- For calls with these numbers of rows. Copies to the device if they are new; the last ones
+    //  are kept.
     void prepare(const RowCounts& rows);
 
     //- Where a group's partial sums go
-    A* partial(int group) { return partial_.data() + groups_[group].partial; }
+    A* partial(int group) { return partial_.data() + sums_.front().partial[group]; }
 
     //- Gradients into the order of the parameters
     void finish(Stream stream, A* flat);
@@ -114,11 +115,23 @@ private:
         RowKind kind;
         int ld;
         std::vector<std::string> names;
-        std::int64_t partial = 0;
     };
 
+    //- Where the partial sums are for some numbers of rows
+    struct Sums
+    {
+        RowCounts rows;
+        std::vector<std::int64_t> partial;      // of each group
+        at::Tensor there;                       // ColumnSum
+        std::int64_t size;
+    };
+
+    Sums sumsFor(const RowCounts& rows) const;
+
+    static constexpr std::size_t maxSums = 16;
+
     const ParameterSet::Entry& entry(const std::string& name) const;
-    std::int64_t take(std::int64_t& size, std::int64_t n);
+    static std::int64_t take(std::int64_t& size, std::int64_t n);
 
     std::vector<ParameterSet::Entry> parameters_;
     at::Device device_{at::kCPU};
@@ -129,9 +142,8 @@ private:
     int nSums_ = 0;
     int widestSum_ = 0;
 
-    RowCounts rows_{-1, -1, -1};
+    std::vector<Sums> sums_;        // those in use come first
     at::Tensor segmentsThere_;
-    at::Tensor sumsThere_;
     Buffer<T> packed_;
     Buffer<A> vectors_;
     Buffer<A> gradients_;

@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cublasLt.h>
 
@@ -207,7 +208,7 @@ void Products<T>::Impl::tune(Plan& plan, Stream stream, const Product& p, const 
 {
     const auto cudaStream = static_cast<cudaStream_t>(stream);
     cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-    cudaStreamIsCapturing(cudaStream, &capturing);
+    C10_CUDA_CHECK(cudaStreamIsCapturing(cudaStream, &capturing));
     if (!tuned || p.add || capturing != cudaStreamCaptureStatusNone || plan.candidates.size() < 2)
     {
         return;
@@ -215,22 +216,22 @@ void Products<T>::Impl::tune(Plan& plan, Stream stream, const Product& p, const 
     constexpr int repetitions = 5;
     cudaEvent_t begin;
     cudaEvent_t end;
-    cudaEventCreate(&begin);
-    cudaEventCreate(&end);
+    C10_CUDA_CHECK(cudaEventCreate(&begin));
+    C10_CUDA_CHECK(cudaEventCreate(&end));
     std::size_t best = 0;
     float least = 0;
     for (std::size_t i = 0; i < plan.candidates.size(); ++i)
     {
         run(plan, plan.candidates[i].algo, stream, p, o);
-        cudaEventRecord(begin, cudaStream);
+        C10_CUDA_CHECK(cudaEventRecord(begin, cudaStream));
         for (int repetition = 0; repetition < repetitions; ++repetition)
         {
             run(plan, plan.candidates[i].algo, stream, p, o);
         }
-        cudaEventRecord(end, cudaStream);
-        cudaEventSynchronize(end);
+        C10_CUDA_CHECK(cudaEventRecord(end, cudaStream));
+        C10_CUDA_CHECK(cudaEventSynchronize(end));
         float time = 0;
-        cudaEventElapsedTime(&time, begin, end);
+        C10_CUDA_CHECK(cudaEventElapsedTime(&time, begin, end));
         if (i == 0 || time < least)
         {
             least = time;
@@ -345,8 +346,8 @@ void Products<T>::weightGradient(Stream stream, Rows<const T> dy, Rows<const T> 
 {
     if (rows == 0)
     {
-        cudaMemset2DAsync(dw.data, dw.ld*sizeof(*dw.data), 0, in*sizeof(*dw.data), out,
-            static_cast<cudaStream_t>(stream));
+        C10_CUDA_CHECK(cudaMemset2DAsync(dw.data, dw.ld*sizeof(*dw.data), 0,
+            in*sizeof(*dw.data), out, static_cast<cudaStream_t>(stream)));
         return;
     }
     const Product p{in, out, rows, false, true, x.ld, dy.ld, dw.ld, true, false, false};

@@ -27,6 +27,11 @@ protected:
     std::shared_ptr<GraphPass<double>> doublePass(const MeshGraphNetSizes& sizes,
         const ParameterSet& parameters, const DeviceChoice& choice) override
     {
+        if (choice.storage != Storage::float64)
+        {
+            throw Error("a model in float64 is stored in float64 on a GPU; make it in float32 for"
+                " a shorter type");
+        }
         return make<double>(sizes, parameters, choice);
     }
 
@@ -39,9 +44,11 @@ protected:
                 return make<device::BFloat16>(sizes, parameters, choice);
             case Storage::float16:
                 return make<device::Float16>(sizes, parameters, choice);
-            default:
+            case Storage::float32:
                 return make<float>(sizes, parameters, choice);
+            case Storage::float64: break;
         }
+        throw Error("a model in float32 is not stored in float64 on a GPU; make it in float64");
     }
 
 private:

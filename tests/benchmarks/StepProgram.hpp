@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "BlockGraph.hpp"
 #include "base/Error.hpp"
-#include "graph/MeshGraph.hpp"
 #include "model/Model.hpp"
 #include "model/simd/Kernels.hpp"
 
@@ -70,32 +70,6 @@ struct StepArguments
         }
     }
 };
-
-
-//- Cells of a block, faces in OpenFOAM's order
-inline std::shared_ptr<const MeshGraph> blockGraph(const int (&size)[3])
-{
-    const std::int32_t nx = size[0];
-    const std::int32_t ny = size[1];
-    const std::int32_t nz = size[2];
-    std::vector<std::int32_t> owner;
-    std::vector<std::int32_t> neighbour;
-    for (std::int32_t cell = 0; cell < nx*ny*nz; ++cell)
-    {
-        const auto add = [&](bool inside, std::int32_t other)
-        {
-            if (inside)
-            {
-                owner.push_back(cell);
-                neighbour.push_back(other);
-            }
-        };
-        add(cell % nx < nx - 1, cell + 1);
-        add(cell/nx % ny < ny - 1, cell + nx);
-        add(cell/(nx*ny) < nz - 1, cell + nx*ny);
-    }
-    return std::make_shared<MeshGraph>(MeshGraph::fromFaces(nx*ny*nz, owner, neighbour));
-}
 
 
 //- Fill tensors from raw values, one behind the other

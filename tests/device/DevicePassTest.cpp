@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "EagerMeshGraphNet.hpp"
 #include "PassCase.hpp"
+#include "base/Error.hpp"
+
+#include <gmock/gmock.h>
 
 namespace inSitu
 {
@@ -205,7 +208,8 @@ TEST(DevicePass, refusesRanks)
 {
     INSITU_NEEDS_DEVICE();
     const Case c(oddSizes());
-    EXPECT_ANY_THROW(devicePass<double>(c)->joinRanks(nullptr));
+    EXPECT_THAT([&] { devicePass<double>(c)->joinRanks(nullptr); },
+        testing::ThrowsMessage<Error>(testing::HasSubstr("one rank")));
 }
 
 }

@@ -423,9 +423,9 @@ TYPED_TEST(Kernels, packAndUnpack)
     EXPECT_EQ(packed.narrow(0, 0, 16).abs().sum().template item<double>(), 0);
 
     const at::Tensor gradients = draw({200}, 25).to(testDevice(), typeOf<A>());
-    const at::Tensor back = at::zeros_like(flat);
+    const at::Tensor back = at::full_like(flat, 777);
     unpackGradients<A>(this->stream, s, 2, Self::numbers(gradients), Self::numbers(back));
-    const at::Tensor expected = at::zeros({300}, at::kDouble);
+    const at::Tensor expected = at::full({300}, 777, at::kDouble);
     expected.narrow(0, 7, 90).view({10, 9}).narrow(1, 2, 7).copy_(
         Self::exact(gradients).narrow(0, 16, 80).view({10, 8}).narrow(1, 0, 7));
     expectClose("unpacked", back, expected, 0);

@@ -6,9 +6,13 @@
 #include <ATen/autocast_mode.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 // What the shorter types cost, against double. The yardstick for 16 bits is LibTorch's autocast on
-// the same model: no tensor of the gradient may be off by more than 1.5 times as much.
+// the same model: no tensor of the gradient may be off by more than 1.5 times as much, 1.75 times in
+// float16. Which of two codes rounds a given tensor better is a matter of luck, and there are 300 of
+// them: errors are root mean squares over four draws of inputs.
 
 namespace inSitu
 {
@@ -57,6 +61,14 @@ protected:
         at::Generator generator = makeGenerator(3);
         c.sizes.initialise(c.parameters, generator);
         c.flat = c.parameters.flat().detach().clone();
+    }
+
+    //- Inputs and loss number k
+    void drawInputs(std::uint64_t k)
+    {
+        c.nodes = draw(c.nodes.sizes(), 11 + 100*k);
+        c.edges = draw(c.edges.sizes(), 13 + 100*k);
+        c.weight = draw(c.weight.sizes(), 17 + 100*k);
         exact = runPass<double>(*devicePass<double>(c), c, testDevice());
         const Result cpu = onCpu(c);
         expectClose("usual size, double", c, exact, cpu, 1e-11, 1e-11);
@@ -99,24 +111,50 @@ protected:
         return errors;
     }
 
-    //- Forward error, and each gradient against that of a yardstick, unless it is below noise
-    void judge(const std::string& name, const Result& ours, const Result& yardstick,
-        double forwardTolerance, double noise = 0)
+    //- Root mean squares over the draws of the forward error and of each gradient's
+    struct Errors
     {
-        const double forward = relativeError(ours.output, exact.output);
-        std::cout << "  " << name << " forward " << forward << " of " << forwardTolerance
-            << ", yardstick " << relativeError(yardstick.output, exact.output) << std::endl;
-        EXPECT_LE(forward, forwardTolerance) << name;
+        double forward = 0;
+        std::vector<double> gradients;
+    };
 
-        const std::vector<double> mine = gradientErrors(ours);
-        const std::vector<double> theirs = gradientErrors(yardstick);
-        std::vector<std::pair<double, std::string>> ratios;
-        for (std::size_t i = 0; i < mine.size(); ++i)
+    void count(Errors& errors, const Result& result)
+    {
+        const auto add = [](double& mean, double error)
+            { mean = std::sqrt(mean*mean + error*error/nDraws); };
+        const std::vector<double> gradients = gradientErrors(result);
+        errors.gradients.resize(gradients.size());
+        add(errors.forward, relativeError(result.output, exact.output));
+        for (std::size_t i = 0; i < gradients.size(); ++i)
         {
-            ratios.emplace_back(mine[i]/theirs[i], c.parameters.entries()[i].name + ": "
-                + std::to_string(mine[i]) + " for " + std::to_string(theirs[i]));
-            EXPECT_LE(mine[i], std::max(noise, 1.5*theirs[i])) << name << ' '
-                << ratios.back().second;
+            add(errors.gradients[i], gradients[i]);
+        }
+    }
+
+    //- Forward error, and each gradient against that of a yardstick, unless it is below noise
+    void judge(const std::string& name, const std::function<Result()>& ours,
+        const std::function<Result()>& yardstick, double forwardTolerance, double factor,
+        double noise = 0)
+    {
+        Errors mine, theirs;
+        for (int k = 0; k < nDraws; ++k)
+        {
+            drawInputs(k);
+            count(mine, ours());
+            count(theirs, yardstick());
+        }
+        std::cout << "  " << name << " forward " << mine.forward << " of " << forwardTolerance
+            << ", yardstick " << theirs.forward << std::endl;
+        EXPECT_LE(mine.forward, forwardTolerance) << name;
+
+        std::vector<std::pair<double, std::string>> ratios;
+        for (std::size_t i = 0; i < mine.gradients.size(); ++i)
+        {
+            const double error = mine.gradients[i];
+            const double bar = theirs.gradients[i];
+            ratios.emplace_back(error/bar, c.parameters.entries()[i].name + ": "
+                + std::to_string(error) + " for " + std::to_string(bar));
+            EXPECT_LE(error, std::max(noise, factor*bar)) << name << ' ' << ratios.back().second;
         }
         const auto describe = [](std::vector<double> errors)
         {
@@ -124,9 +162,9 @@ protected:
             std::cout << "worst " << errors.back() << ", median " << errors[errors.size()/2];
         };
         std::cout << "  " << name << " gradients ";
-        describe(mine);
+        describe(mine.gradients);
         std::cout << "; yardstick ";
-        describe(theirs);
+        describe(theirs.gradients);
         std::sort(ratios.rbegin(), ratios.rend());
         std::cout << "; ratio: median " << ratios[ratios.size()/2].first << ", largest\n";
         for (std::size_t i = 0; i < std::min<std::size_t>(ratios.size(), 5); ++i)
@@ -134,6 +172,8 @@ protected:
             std::cout << "    " << ratios[i].first << ' ' << ratios[i].second << std::endl;
         }
     }
+
+    static constexpr int nDraws = 4;
 
     Case c;
     Result exact;
@@ -143,29 +183,36 @@ protected:
 // One rounding that flips the sign of a value before relu changes a tensor by up to 1e-3
 TEST_F(PrecisionOfPass, float32)
 {
-    judge("float32", run<float>(), eager(at::kFloat), 1e-5, 1e-3);
+    judge("float32", [this] { return run<float>(); }, [this] { return eager(at::kFloat); }, 1e-5,
+        1.5, 1e-3);
 }
 
 
 TEST_F(PrecisionOfPass, bfloat16)
 {
-    judge("bfloat16", run<device::BFloat16>(), eager(at::kBFloat16), 3e-2);
+    judge("bfloat16", [this] { return run<device::BFloat16>(); },
+        [this] { return eager(at::kBFloat16); }, 3e-2, 1.5);
 }
 
 #ifndef INSITU_CUDA_EMULATED
 
 TEST_F(PrecisionOfPass, tf32)
 {
-    at::globalContext().setAllowTF32CuBLAS(true);
-    const Result yardstick = eager(at::kFloat);
-    at::globalContext().setAllowTF32CuBLAS(false);
-    judge("tf32", run<float>(true), yardstick, 5e-3);
+    const auto yardstick = [this]
+    {
+        at::globalContext().setAllowTF32CuBLAS(true);
+        const Result result = eager(at::kFloat);
+        at::globalContext().setAllowTF32CuBLAS(false);
+        return result;
+    };
+    judge("tf32", [this] { return run<float>(true); }, yardstick, 5e-3, 1.5);
 }
 
 
 TEST_F(PrecisionOfPass, float16)
 {
-    judge("float16", run<device::Float16>(), eager(at::kHalf), 1e-2);
+    judge("float16", [this] { return run<device::Float16>(); },
+        [this] { return eager(at::kHalf); }, 1e-2, 1.75);
 }
 
 #endif

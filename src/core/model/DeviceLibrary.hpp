@@ -12,7 +12,8 @@ namespace inSitu
 {
 
 //- Type in which states, activations and weights are stored on a GPU. Parameters and sums are
-//  double for float64 and float otherwise.
+//  double for float64 and float otherwise. With float16 the loss has to be scaled up by the caller:
+//  gradients below 6e-8 are zero there.
 enum class Storage
 {
     float64,

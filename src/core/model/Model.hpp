@@ -80,7 +80,7 @@ public:
     //      def network(self, nodes: Tensor, edge_index: Tensor, edges: Tensor) -> Tensor
     //  with nodes [N, nNodeFeatures], edge_index [2, E] (senders, receivers), edges
     //  [E, nEdgeFeatures], result [N, nOutputs], all normalised; parameters are reached as
-    //  self.<attributeName(name)>, see Artifact.hpp. Empty for models that already are
+    //  self.<attributeOf(name)>, see NetworkScript.hpp. Empty for models that already are
     //  TorchScript.
     virtual std::string torchScript() const = 0;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Kernels.hpp"
+#include "base/Error.hpp"
 
 #ifdef INSITU_CUDA_EMULATED
 #include "emulation/Cuda.hpp"
@@ -11,7 +12,6 @@
 #endif
 
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -52,8 +52,9 @@ void launch(Stream stream, Grid grid, int threads, void (*kernel)(Parameters...)
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess)
     {
-        throw std::runtime_error(std::string("a kernel cannot be started: ")
-            + cudaGetErrorString(status));
+        throw Error(std::string("a kernel cannot be started on the GPU: ")
+            + cudaGetErrorString(status) + ". Its memory may be full, or it is older than Ampere;"
+            " device cpu does without it");
     }
 #endif
 }
@@ -333,8 +334,9 @@ void forWidth(int ld, const Work& work)
     else if (n <= 256) work(integral_constant<int, 32>(), integral_constant<int, 8>());
     else
     {
-        throw std::runtime_error("a layer of " + std::to_string(ld) + " columns is too wide for the"
-            " GPU, which takes " + std::to_string(256*vectorSize<T>) + " of this precision");
+        throw Error("a layer of " + std::to_string(ld) + " columns is too wide for the GPU; choose"
+            " hiddenSize up to " + std::to_string(256*vectorSize<T>) + " in this precision, or"
+            " device cpu");
     }
 }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>

@@ -5,11 +5,11 @@
 //
 //     deviceStep --size 40 40 40 --storage bfloat16 [--tf32] [--recompute] [--tuned] [--kernels]
 
+#include "BlockGraph.hpp"
 #include "DeviceReadings.hpp"
 
 #include "base/Error.hpp"
 #include "base/ThreadPool.hpp"
-#include "graph/MeshGraph.hpp"
 #include "model/DeviceLibrary.hpp"
 #include "model/GraphBatch.hpp"
 #include "model/Initialise.hpp"
@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 
 namespace inSitu
@@ -68,37 +69,17 @@ struct Arguments
             else if (key == "--size") for (int& n : size) n = std::stoi(value());
             else throw Error("unknown argument " + key);
         }
-        choice.storage = storage == "float64" ? Storage::float64
-            : storage == "float32" ? Storage::float32
-            : storage == "float16" ? Storage::float16 : Storage::bfloat16;
+        const std::map<std::string, Storage> storages{{"float64", Storage::float64},
+            {"float32", Storage::float32}, {"bfloat16", Storage::bfloat16},
+            {"float16", Storage::float16}};
+        const auto found = storages.find(storage);
+        if (found == storages.end())
+        {
+            throw Error("unknown storage " + storage + "; one of float64 float32 bfloat16 float16");
+        }
+        choice.storage = found->second;
     }
 };
-
-
-//- Cells of a block, faces in OpenFOAM's order
-std::shared_ptr<const MeshGraph> blockGraph(const int (&size)[3])
-{
-    const std::int32_t nx = size[0];
-    const std::int32_t ny = size[1];
-    const std::int32_t nz = size[2];
-    std::vector<std::int32_t> owner;
-    std::vector<std::int32_t> neighbour;
-    for (std::int32_t cell = 0; cell < nx*ny*nz; ++cell)
-    {
-        const auto add = [&](bool inside, std::int32_t other)
-        {
-            if (inside)
-            {
-                owner.push_back(cell);
-                neighbour.push_back(other);
-            }
-        };
-        add(cell % nx < nx - 1, cell + 1);
-        add(cell/nx % ny < ny - 1, cell + nx);
-        add(cell/(nx*ny) < nz - 1, cell + nx*ny);
-    }
-    return std::make_shared<MeshGraph>(MeshGraph::fromFaces(nx*ny*nz, owner, neighbour));
-}
 
 
 //- Model, inputs in rotation, and an optimiser whose state is on the device

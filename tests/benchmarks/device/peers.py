@@ -110,6 +110,7 @@ def bench(args):
     for what in args.what.split(","):
         ready, sets, extra = [], {}, {}
         for name in args.peers.split(","):
+            peer = None
             try:
                 peer = Peer(name, graph, args.width, args.blocks, state)
                 mine = [(n, peer.edges(e), t) for n, e, t in base]
@@ -124,6 +125,7 @@ def bench(args):
                 print(f"# {name} {what} ready in {setup:.1f} s", file=sys.stderr, flush=True)
             except Exception as error:                  # a peer that fails is a reading too
                 line(what=what, peer=name, error=str(error)[:400], **common)
+                peer = None
                 gc.collect()
                 torch.cuda.empty_cache()
         got = measure(ready, what, sets, args.reps)
@@ -133,8 +135,10 @@ def bench(args):
             if args.profile:
                 fields["kernels"] = kernels(p, what, sets[p.name][0])
             line(what=what, peer=p.name, reps=args.reps, **extra[p.name], **fields, **common)
-        del ready, sets, peer
+        del ready, sets
+        peer = p = None                                 # they hold networks
         gc.collect()
+        torch.cuda.empty_cache()
 
 
 def main():
