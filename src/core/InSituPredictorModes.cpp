@@ -55,9 +55,9 @@ void InSituPredictor::Impl::tellOfInterval(double seconds)
         return;
     }
     toldOfInterval = true;
-    warn("input and target are " + numberText(seconds) + " s apart at time " + numberText(time)
-        + ", and the network has learnt over " + numberText(learnt[0])
-        + (learnt[1] > learnt[0] ? " to " + numberText(learnt[1]) : "")
+    const std::string least = shortText(learnt[0]), most = shortText(learnt[1]);
+    warn("input and target are " + shortText(seconds) + " s apart at time " + shortText(time)
+        + ", and the network has learnt over " + (most == least ? least : least + " to " + most)
         + " s: what it predicts is for that interval. Executions as far apart as in the training"
           " (deltaT, executeInterval; in post-processing the stored times) suit it");
 }

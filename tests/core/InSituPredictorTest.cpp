@@ -214,6 +214,30 @@ TEST_F(InSituPredictorTest, ReportsAndRecords)
 }
 
 
+TEST_F(InSituPredictorTest, WarnsOnceWhereInputAndTargetAreApartAsNeverInTheTraining)
+{
+    WaveCase host, other;
+    auto trainer = InSituTrainerTest::make(base + training, host, "leg");
+    run(*trainer, host, 1, 12);
+    write(*trainer, 12);
+
+    for (const auto& [deltaT, nWarnings] : {std::pair(0.1, 0), {0.1005, 0}, {0.125, 1}, {0.075, 1}})
+    {
+        auto predictor = make("model: stable/model.pt", other);
+        ASSERT_EQ(predictor->card().interval.size(), 2u);
+        EXPECT_NEAR(predictor->card().interval[0], 0.2, 1e-12);
+        EXPECT_NEAR(predictor->card().interval[1], 0.2, 1e-12);
+        for (int step = 1; step <= 6; ++step)
+        {
+            const double t = deltaT*step;
+            predictor->compare(Instant{t, step, deltaT}, other.fields(t));
+        }
+        EXPECT_EQ(told->warnings.size(), static_cast<std::size_t>(nWarnings)) << deltaT;
+        EXPECT_EQ(CollectingLog::contains(told->warnings, "has learnt over 0.2"), nWarnings == 1);
+    }
+}
+
+
 TEST_F(InSituPredictorTest, FollowsTheMesh)
 {
     WaveCase host;

@@ -201,6 +201,21 @@ TEST_F(InSituTrainerTest, NamesAValueThatIsNotFinite)
 }
 
 
+TEST_F(InSituTrainerTest, SaysAtItsEndThatNothingWasLearnt)
+{
+    WaveCase host;
+    for (const auto& [nSteps, nWarnings] : {std::pair(2, 1u), {3, 0u}})
+    {
+        auto trainer = make(base + training, host, "leg");
+        run(*trainer, host, 1, nSteps);
+        trainer->finish();
+        EXPECT_EQ(log->warnings.size(), nWarnings) << nSteps;
+        EXPECT_EQ(CollectingLog::contains(log->warnings,
+            "no input has met its target in 2 executions, which are fewer"), nWarnings == 1);
+    }
+}
+
+
 TEST_F(InSituTrainerTest, AnUnwritablePlaceIsAWarningAndTriedAgain)
 {
     WaveCase host;

@@ -20,6 +20,15 @@ inline std::string numberText(double value)
 }
 
 
+//- As OpenFOAM writes numbers in its log: six digits, for values that were computed
+inline std::string shortText(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", value);
+    return text;
+}
+
+
 //- "512 bytes", "12.5 KiB", "1.00 GiB": three digits
 inline std::string bytesText(std::size_t bytes)
 {

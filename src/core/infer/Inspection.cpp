@@ -60,7 +60,7 @@ void addCard(std::string& text, const ModelCard& card)
                             : ", horizon " + std::to_string(card.horizon)));
     if (!card.interval.empty())
     {
-        line("learnt over", numberText(card.interval[0]) + " to " + numberText(card.interval[1])
+        line("learnt over", shortText(card.interval[0]) + " to " + shortText(card.interval[1])
             + " s");
     }
     line("boundary rows", card.boundaryNodes ? "yes" : "no");

@@ -111,8 +111,14 @@ void addState(Inspection& result, const StateTree& state)
 
     const StateTree edge = loop.subTree("normaliser/edge");
     std::vector<std::string> edgeInputs = words(run.getText("columns/edges"));
-    edgeInputs.erase(edgeInputs.begin(), edgeInputs.end()
-        - static_cast<std::ptrdiff_t>(edge.getArray("mean").count()));
+    const std::size_t nInputs = edge.getArray("mean").count();
+    if (nInputs > edgeInputs.size())
+    {
+        throw Error("it has moments of " + std::to_string(nInputs) + " edge inputs, and "
+            + std::to_string(edgeInputs.size()) + " columns of edges");
+    }
+    edgeInputs.erase(edgeInputs.begin(),
+        edgeInputs.end() - static_cast<std::ptrdiff_t>(nInputs));
     addMoments(result, "edge", edge, edgeInputs, {});
 }
 

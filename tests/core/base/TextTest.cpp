@@ -20,6 +20,13 @@ TEST(Text, NumbersReadBackTheSame)
 }
 
 
+TEST(Text, ShortNumbersHaveSixDigits)
+{
+    EXPECT_EQ(shortText(0.3 - 0.1), "0.2");
+    EXPECT_EQ(shortText(-1234567.0), "-1.23457e+06");
+}
+
+
 TEST(Text, BytesHaveThreeDigitsAndAUnit)
 {
     EXPECT_EQ(bytesText(999), "999 bytes");

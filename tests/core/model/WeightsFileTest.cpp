@@ -8,6 +8,7 @@
 #include "io/StateDictionaryPickle.hpp"
 #include "model/MdlusFile.hpp"
 #include "model/Mlp.hpp"
+#include "model/NetworkScript.hpp"
 #include "model/TensorState.hpp"
 #include "model/TorchScriptModel.hpp"
 
@@ -116,8 +117,18 @@ TEST_F(WeightsFileTest, TakesAWholeNetworkFromEachKindOfFile)
     }
     writeCheckpoint(folder / "checkpoint", state, {});
 
+    // torch.jit.load("model.pt").state_dict(): the names of an artifact, with the scales around it
+    auto named = source->namedTensors();
+    for (auto& [name, tensor] : named)
+    {
+        name = attributeOf(name);
+    }
+    named.emplace_back("edge_scale", at::ones({4}));
+    saveState(folder / "artifactState", named);
+
     const std::vector<std::pair<std::string, std::string>> files{{"artifact", "an artifact"},
         {"mdlus", "a model of PhysicsNeMo"}, {"state", "a state dictionary"},
+        {"artifactState", "a state dictionary"},
         {"checkpoint", "a checkpoint"}};
     for (const auto& [file, kind] : files)
     {
