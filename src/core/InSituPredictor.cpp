@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "base/agree.hpp"
 #include "config/featureWords.hpp"
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
@@ -100,8 +101,9 @@ std::int64_t InSituPredictor::selfCheckInterval() const
 
 InSituEngine::MeshOptions InSituPredictor::meshOptions() const
 {
+    const bool mapsWaiting = config().onTopologyChange == "map" && card().edgeInputs.empty();
     return {card().boundaryNodes, config().graph.halo == "exchange", "",
-        chosen(card().staticColumns, meshFeatures()), config().onTopologyChange == "map" && card().edgeInputs.empty()};
+        chosen(card().staticColumns, meshFeatures()), mapsWaiting};
 }
 
 
@@ -157,6 +159,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
     my.mesh = std::move(mesh);
     const ModelCard& card = my.surrogate->card();
     requireCase(card, my.theCase, my.mesh);
+    my.group->unite(my.mesh);               // refused now, or never
     if (my.mesh.state.graph->halo() && !my.surrogate->handlesHalo())
     {
         throw Error("model \"" + my.config.model + "\" sees the cells of its own rank only;"
@@ -238,7 +241,7 @@ void InSituPredictor::setTopology(CaseMesh mesh, const std::vector<Pending>& pen
 {
     Impl& my = *impl_;
     std::vector<PendingInputs::Values> values;
-    if (pending.size() == nPending())
+    if (!anyRank(*my.comm, pending.size() != nPending()))
     {
         for (const Pending& input : pending)
         {
@@ -276,6 +279,18 @@ std::int64_t InSituPredictor::pendingTimeIndex(std::size_t i) const
 }
 
 
+std::size_t InSituPredictor::nInputColumns() const
+{
+    return static_cast<std::size_t>(card().nInputColumns()) - card().features.size();
+}
+
+
+std::size_t InSituPredictor::nTargetColumns() const
+{
+    return static_cast<std::size_t>(card().nTargetColumns());
+}
+
+
 void InSituPredictor::getPending(std::size_t i, Pending& pending) const
 {
     impl_->comparison->stream().getPending(i, pending);
@@ -302,6 +317,7 @@ void InSituPredictor::gap()
 
 void InSituPredictor::check()
 {
+    impl_->group->check();
     const std::string text = impl_->surrogate->firstStaleEntry();
     if (!text.empty())
     {

@@ -63,6 +63,8 @@ public:
 
     std::size_t nPending() const override;
     std::int64_t pendingTimeIndex(std::size_t i) const override;
+    std::size_t nInputColumns() const override;
+    std::size_t nTargetColumns() const override;
     void getPending(std::size_t i, Pending& pending) const override;
 
     //- Mode compare: take the fields (collective)

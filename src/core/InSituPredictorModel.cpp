@@ -151,15 +151,7 @@ void InSituPredictor::follow(const InSituTrainer& trainer)
     }
     if (my.surrogate)
     {
-        if (auto* shared = dynamic_cast<GroupSurrogate*>(my.surrogate.get()))
-        {
-            trainer.update(shared->network());
-            shared->takeCard();
-        }
-        else
-        {
-            trainer.update(*my.surrogate);
-        }
+        trainer.update(*my.surrogate);
         if (my.closure)
         {
             my.closure->setRange(my.surrogate->card());

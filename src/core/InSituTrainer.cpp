@@ -29,7 +29,6 @@ int buildsOf(const std::vector<CacheRecord>& records, const std::string& cache,
     return 0;
 }
 
-
 }
 
 
@@ -83,7 +82,7 @@ std::int64_t InSituTrainer::selfCheckInterval() const
 InSituEngine::MeshOptions InSituTrainer::meshOptions() const
 {
     return {config().graph.boundaryNodes, config().graph.halo == "exchange", config().cellZone,
-        chosen(config().features, meshFeatures()), config().onTopologyChange == "map" && config().edgeInputs.empty()};
+        chosen(config().features, meshFeatures()), config().mapsWaiting()};
 }
 
 
@@ -133,7 +132,16 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
     my.time = my.theCase.startTime;
     my.group = std::make_unique<RankGroup>(my.all, my.settings.object.trainerRanks);
     my.comm = my.group->trainers();
-    my.group->setFields(my.theCase.fields, static_cast<int>(my.nTargetColumns()));
+    if (!my.group->trains())
+    {
+        my.initialWeights.reset();
+    }
+    std::vector<int> nComponents;
+    for (const FieldSpec& field : my.theCase.fields)
+    {
+        nComponents.push_back(field.nComponents);
+    }
+    my.group->setFields(nComponents, static_cast<int>(nTargetColumns()));
     my.mesh = my.group->unite(std::move(mesh));
     my.lead([&my] { my.begin(); });
     my.begun = true;
@@ -142,31 +150,30 @@ void InSituTrainer::begin(TrainingCase theCase, CaseMesh mesh)
 
 void InSituTrainer::Impl::begin()
 {
-    Impl& my = *this;
-    const auto count = [&my](const std::string& cache, const std::string& reason, double seconds)
-        { my.caches.count(cache, reason, seconds); };
-    my.loop = std::make_unique<LearningLoop>(my.settings, my.theCase, my.mesh, my.comm, my.profiler,
-        count, [&my](const std::string& message) { my.warn(message); });
-    my.record = std::make_unique<TrainingRecord>(
-        my.comm->isMaster() ? my.theCase.outputFolder : std::string(),
-        fieldNames(my.theCase.fields, my.theCase.targets),
-        [&my](const std::string& message) { my.warn(message); });
-    my.shelf = std::make_unique<CheckpointShelf>(my.theCase.stableFolder + "/checkpoints");
+    const auto count = [this](const std::string& cache, const std::string& reason, double seconds)
+        { caches.count(cache, reason, seconds); };
+    loop = std::make_unique<LearningLoop>(settings, theCase, mesh, comm, profiler,
+        count, [this](const std::string& message) { warn(message); });
+    record = std::make_unique<TrainingRecord>(
+        comm->isMaster() ? theCase.outputFolder : std::string(),
+        fieldNames(theCase.fields, theCase.targets),
+        [this](const std::string& message) { warn(message); });
+    shelf = std::make_unique<CheckpointShelf>(theCase.stableFolder + "/checkpoints");
 
-    const GraphSize size = sizeOverRanks(*my.mesh.state.graph, *my.comm);
-    my.record->start
+    const GraphSize size = sizeOverRanks(*mesh.state.graph, *comm);
+    record->start
     ({
-        INSITU_VERSION, "cpu", my.settings.training.precision, size.cells, size.nodes,
-        size.edges, my.loop->trainer().model().nParameters(), my.settings.json
+        INSITU_VERSION, "cpu", settings.training.precision, size.cells, size.nodes,
+        size.edges, loop->trainer().model().nParameters(), settings.json
     });
-    my.recordBuilds();
-    my.info(my.announcement(size));
+    recordBuilds();
+    info(announcement(size));
 
-    const double horizonTime = my.settings.object.horizonTime.value_or(0);
-    if (horizonTime > my.theCase.endTime - my.theCase.startTime)
+    const double horizonTime = settings.object.horizonTime.value_or(0);
+    if (horizonTime > theCase.endTime - theCase.startTime)
     {
-        my.warn("horizonTime " + numberText(horizonTime) + " is longer than the run, which ends at "
-            + numberText(my.theCase.endTime)
+        warn("horizonTime " + numberText(horizonTime) + " is longer than the run, which ends at "
+            + numberText(theCase.endTime)
             + ": no input will have a target, and nothing is learnt");
     }
 }
@@ -363,27 +370,26 @@ void InSituTrainer::finish()
         return;
     }
     my.finished = true;
+    my.traffic = TrafficSummary::of(*my.all);
     my.lead([&my] { my.finish(); });
 }
 
 
 void InSituTrainer::Impl::finish()
 {
-    Impl& my = *this;
-    const double wall = my.loop->budget().elapsed();
-    const std::vector<Profiler::Stage> stages = my.profiler.stages(*my.comm);
-    const TrafficSummary traffic = TrafficSummary::of(*my.comm);
-    my.recordBuilds();
-    my.record->end({stages, traffic, wall, my.caches.records(), my.loop->nMapped(),
-        my.loop->dropped()});
+    const double wall = loop->budget().elapsed();
+    const std::vector<Profiler::Stage> stages = profiler.stages(*comm);
+    recordBuilds();
+    record->end({stages, traffic, wall, caches.records(), loop->nMapped(),
+        loop->dropped()});
     std::string leftOut =
-        my.loop->nMapped() > 0 ? "; mapped: " + std::to_string(my.loop->nMapped()) : "";
-    if (my.nChecks > 0)
+        loop->nMapped() > 0 ? "; mapped: " + std::to_string(loop->nMapped()) : "";
+    if (nChecks > 0)
     {
-        leftOut += "; caches checked: " + std::to_string(my.nChecks) + " times";
+        leftOut += "; caches checked: " + std::to_string(nChecks) + " times";
     }
     bool first = true;
-    for (const auto& [reason, count] : my.loop->dropped())
+    for (const auto& [reason, count] : loop->dropped())
     {
         if (count > 0)
         {
@@ -392,15 +398,15 @@ void InSituTrainer::Impl::finish()
             first = false;
         }
     }
-    if (my.loop->nSamples() == 0 && my.loop->nExecutions() > 0)
+    if (loop->nSamples() == 0 && loop->nExecutions() > 0)
     {
-        my.warn("nothing was learnt: no input has met its target in "
-            + std::to_string(my.loop->nExecutions()) + " executions"
+        warn("nothing was learnt: no input has met its target in "
+            + std::to_string(loop->nExecutions()) + " executions"
             + (leftOut.empty() ? ", which are fewer than the horizon needs" : leftOut));
     }
-    my.info(std::to_string(my.loop->nSamples()) + " samples, "
-        + std::to_string(my.loop->trainer().nSteps()) + " training steps" + leftOut + '\n'
-        + summaryTable(stages, wall, my.caches.records()) + traffic.text(wall));
+    info(std::to_string(loop->nSamples()) + " samples, "
+        + std::to_string(loop->trainer().nSteps()) + " training steps" + leftOut + '\n'
+        + summaryTable(stages, wall, caches.records()) + traffic.text(wall));
 }
 
 

@@ -53,6 +53,8 @@ public:
 
     std::size_t nPending() const override;
     std::int64_t pendingTimeIndex(std::size_t i) const override;
+    std::size_t nInputColumns() const override;
+    std::size_t nTargetColumns() const override;
     void getPending(std::size_t i, Pending& pending) const override;
 
     void check() override;
@@ -95,7 +97,7 @@ public:
     //  does next. pool outlives it. Throws Error for a TorchScript network.
     std::unique_ptr<Surrogate> surrogate(ThreadPool& pool, const CountBuild& count) const;
 
-    //- Bring such a copy up to date: weights, scales and card
+    //- Bring such a copy up to date: weights, scales and card. Collective over all ranks of the run.
     void update(Surrogate& surrogate) const;
 
     void countBuild(const std::string& cache, const std::string& reason, double seconds) override;

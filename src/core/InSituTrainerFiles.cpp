@@ -94,13 +94,12 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
 void InSituTrainer::Impl::write(double time, const std::string& timeName,
     const std::string& folder)
 {
-    Impl& my = *this;
-    ScopedTimer timer(my.profiler, "write");
-    my.takeInitialWeights();
-    if (my.loop->badSteps() > 0)
+    ScopedTimer timer(profiler, "write");
+    takeInitialWeights();
+    if (loop->badSteps() > 0)
     {
-        my.warn("no checkpoint at time " + timeName + ": the last "
-            + std::to_string(my.loop->badSteps()) + " training steps were not finite");
+        warn("no checkpoint at time " + timeName + ": the last "
+            + std::to_string(loop->badSteps()) + " training steps were not finite");
         return;
     }
 
@@ -118,14 +117,14 @@ void InSituTrainer::Impl::write(double time, const std::string& timeName,
     };
     attempt("checkpoint", [&]
     {
-        const std::size_t bytes = my.writeCheckpoint({time, folder}, timeName);
-        my.record->checkpoint(time, folder, bytes);
+        const std::size_t bytes = writeCheckpoint({time, folder}, timeName);
+        record->checkpoint(time, folder, bytes);
     });
-    attempt("model", [&] { my.writeModel(); });
+    attempt("model", [&] { writeModel(); });
 
     if (!faults.empty())
     {
-        my.warn("at time " + timeName + ' ' + join(faults, "; ")
+        warn("at time " + timeName + ' ' + join(faults, "; ")
             + ". What was there before is intact; tried again at the next write time");
     }
 }

@@ -80,10 +80,14 @@ std::int64_t InSituTrainer::Impl::revision() const
 }
 
 
-//- Card, scales and tensors, from where they are to where no one trains
+//- Card, scales and tensors for ranks that do not train; nothing on those that do
 StateTree InSituTrainer::Impl::network()
 {
-    return unpackedTree(group->lead([this]
+    if (!group->isShared())
+    {
+        return {};
+    }
+    const Comm::Bytes bytes = group->lead([this]
     {
         StateTree state;
         state.putText("card", card().json());
@@ -93,7 +97,8 @@ StateTree InSituTrainer::Impl::network()
             putTensor(state, "tensors/" + tensor, values);
         }
         return packed(state);
-    }));
+    });
+    return loop ? StateTree() : unpackedTree(bytes);
 }
 
 
@@ -105,38 +110,41 @@ std::unique_ptr<Surrogate> InSituTrainer::surrogate(ThreadPool& pool, const Coun
         throw Error("the network of trainer " + my.name + " is a TorchScript file, which cannot be"
             " followed while it is trained; predict from its model.pt");
     }
-    const StateTree state = my.group->isShared() ? my.network() : StateTree();
+    const StateTree state = my.network();
     const ModelCard card = my.loop ? my.card() : cardIn(state);
     auto copy = std::make_unique<NetworkSurrogate>(card, build(my.settings, card, pool),
         my.loop ? my.scales() : scalesIn(state), pool, count);
-    update(*copy);
+    my.update(*copy, state);
     return copy;
 }
 
 
 void InSituTrainer::update(Surrogate& surrogate) const
 {
-    Impl& my = *impl_;
-    auto& copy = dynamic_cast<NetworkSurrogate&>(surrogate);
-    const StateTree state = my.group->isShared() ? my.network() : StateTree();
-    if (my.loop)
+    impl_->update(surrogate, impl_->network());
+}
+
+
+void InSituTrainer::Impl::update(Surrogate& surrogate, const StateTree& network)
+{
+    if (loop)
     {
-        copy.update(my.loop->trainer().model(), my.scales(), my.card());
+        surrogate.update(loop->trainer().model(), scales(), card());
         return;
     }
 
-    const ModelCard card = cardIn(state);
-    if (!my.replica)
+    const ModelCard cardThere = cardIn(network);
+    if (!replica)
     {
-        my.replica = std::make_unique<Impl::Replica>();
-        my.replica->model = build(my.settings, card, my.replica->pool);
+        replica = std::make_unique<Replica>();
+        replica->model = build(settings, cardThere, replica->pool);
     }
     const at::NoGradGuard noGradients;
-    for (const auto& [tensor, values] : my.replica->model->namedTensors())
+    for (const auto& [tensor, values] : replica->model->namedTensors())
     {
-        at::Tensor(values).copy_(getTensor(state, "tensors/" + tensor, values));
+        at::Tensor(values).copy_(getTensor(network, "tensors/" + tensor, values));
     }
-    copy.update(*my.replica->model, scalesIn(state), card);
+    surrogate.update(*replica->model, scalesIn(network), cardThere);
 }
 
 }

@@ -57,6 +57,7 @@ struct InSituTrainer::Impl
 
     News news;
     bool begun = false;
+    TrafficSummary traffic;                 // of all ranks, at the end
     Span<const double> prediction;          // of the cells here
 
     //- Where another rank trains: its network, for what follows it here
@@ -85,9 +86,8 @@ struct InSituTrainer::Impl
     }
 
     void leadGroup(const std::function<void()>& body);
-    std::size_t nInputColumns() const;
-    std::size_t nTargetColumns() const;
     StateTree network();
+    void update(Surrogate& surrogate, const StateTree& network);
     std::string announcement(const GraphSize& size) const;
     bool isOfStartTime(const CheckpointPlace& place) const;
     bool resumeFrom(const CheckpointPlace& place);

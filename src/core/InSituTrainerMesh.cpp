@@ -2,21 +2,22 @@
 #include "InSituTrainerImpl.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 
 // What follows the mesh, and what waits on it
 
 namespace inSitu
 {
 
-std::size_t InSituTrainer::Impl::nInputColumns() const
+std::size_t InSituTrainer::nInputColumns() const
 {
-    return columnNames(theCase.fields, theCase.inputs).size();
+    return columnNames(impl_->theCase.fields, impl_->theCase.inputs).size();
 }
 
 
-std::size_t InSituTrainer::Impl::nTargetColumns() const
+std::size_t InSituTrainer::nTargetColumns() const
 {
-    return columnNames(theCase.fields, theCase.targets).size();
+    return columnNames(impl_->theCase.fields, impl_->theCase.targets).size();
 }
 
 
@@ -50,7 +51,7 @@ void InSituTrainer::getPending(std::size_t i, Pending& pending) const
     {
         my.loop->stream().getPending(i, pending);
     }
-    my.group->part(pending, my.nInputColumns(), my.nTargetColumns());
+    my.group->part(pending, nInputColumns(), nTargetColumns());
 }
 
 
@@ -58,22 +59,17 @@ void InSituTrainer::setTopology(CaseMesh mesh, const std::vector<Pending>& pendi
 {
     Impl& my = *impl_;
     my.mesh = my.group->unite(std::move(mesh));
-    std::vector<Pending> ofGroup;
-    if (my.group->isShared())
+    std::vector<Pending> waiting;
+    if (!anyRank(*my.all, pending.size() != nPending()))
     {
-        ofGroup =
-            my.group->unite(pending, nPending(), my.nInputColumns(), my.nTargetColumns());
+        waiting = my.group->unite(pending, nInputColumns(), nTargetColumns());
     }
     my.lead([&]
     {
         std::vector<PendingInputs::Values> values;
-        for (const Pending& input : my.group->isShared() ? ofGroup : pending)
+        for (const Pending& input : waiting)
         {
             values.push_back({Span<const double>(input.input), Span<const double>(input.target)});
-        }
-        if (values.size() != nPending())
-        {
-            values.clear();
         }
         my.loop->setTopology(my.mesh, values);
     });

@@ -21,40 +21,39 @@ void InSituTrainer::resume(std::vector<CheckpointPlace> places)
 
 void InSituTrainer::Impl::resume(std::vector<CheckpointPlace> places)
 {
-    Impl& my = *this;
-    const std::string& policy = my.settings.object.resume;
+    const std::string& policy = settings.object.resume;
     if (policy == "fresh")
     {
         return;
     }
 
-    const double start = my.theCase.startTime;
+    const double start = theCase.startTime;
     std::vector<CheckpointPlace> candidates;
-    together(*my.comm, [&]
+    together(*comm, [&]
     {
-        if (my.comm->isMaster())
+        if (comm->isMaster())
         {
-            places = my.shelf->tidy(std::move(places));
-            candidates = my.shelf->candidates(places, start + my.theCase.timeTolerance);
+            places = shelf->tidy(std::move(places));
+            candidates = shelf->candidates(places, start + theCase.timeTolerance);
         }
     });
     candidates.resize(
-        static_cast<std::size_t>(largestOf(*my.comm, static_cast<double>(candidates.size()))));
+        static_cast<std::size_t>(largestOf(*comm, static_cast<double>(candidates.size()))));
 
     for (CheckpointPlace& candidate : candidates)
     {
         const CheckpointPlace place
         {
-            std::stod(textOfMaster(*my.comm, numberText(candidate.time))),
-            textOfMaster(*my.comm, candidate.folder)
+            std::stod(textOfMaster(*comm, numberText(candidate.time))),
+            textOfMaster(*comm, candidate.folder)
         };
-        if (policy == "strict" && !my.isOfStartTime(place))
+        if (policy == "strict" && !isOfStartTime(place))
         {
             break;
         }
-        if (my.resumeFrom(place))
+        if (resumeFrom(place))
         {
-            my.shelf->adopt(places);
+            shelf->adopt(places);
             return;
         }
     }
@@ -62,17 +61,17 @@ void InSituTrainer::Impl::resume(std::vector<CheckpointPlace> places)
     if (policy == "strict")
     {
         throw IncompatibleState("resume strict: no good checkpoint of the start time "
-            + numberText(start) + ", neither in its folder nor below " + my.theCase.stableFolder
+            + numberText(start) + ", neither in its folder nor below " + theCase.stableFolder
             + "/checkpoints; 'resume auto' takes an older one or starts anew");
     }
     if (candidates.empty() && start > 0)
     {
-        my.warn("there is no checkpoint of time " + numberText(start)
+        warn("there is no checkpoint of time " + numberText(start)
             + " or earlier: the training starts anew");
     }
     if (!candidates.empty())
     {
-        my.warn("none of " + std::to_string(candidates.size())
+        warn("none of " + std::to_string(candidates.size())
             + " checkpoints can be read: the training starts anew");
     }
 }

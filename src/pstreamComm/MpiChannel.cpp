@@ -103,6 +103,7 @@ void MpiNotices::checkThread() const
 
 MpiChannel::MpiChannel(MPI_Comm parent)
 :
+    traffic(ownTraffic_),
     notices_(std::make_shared<MpiNotices>(parent)),
     work_(duplicate(parent)),
     waiting_(Comm::Waiting::busy)
@@ -115,6 +116,7 @@ MpiChannel::MpiChannel(MPI_Comm parent)
 
 MpiChannel::MpiChannel(const MpiChannel& whole, MPI_Comm comm, Comm::Waiting waiting)
 :
+    traffic(whole.traffic),
     notices_(whole.notices_),
     work_(comm),
     waiting_(waiting)

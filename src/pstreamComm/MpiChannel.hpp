@@ -71,7 +71,8 @@ public:
     //- Of a duplicate. Collective. Throws Error if MPI does not run.
     explicit MpiChannel(MPI_Comm parent);
 
-    //- comm: of some of the ranks of whole; belongs to the channel. Collective in it.
+    //- comm: of some of the ranks of whole, which outlives this; belongs to the channel. Collective
+    //  in it.
     MpiChannel(const MpiChannel& whole, MPI_Comm comm, Comm::Waiting waiting);
 
     //- Gives the communicator back, which is collective: only after all operations, and only if
@@ -108,7 +109,8 @@ public:
     //- Of messages that belong to no exchange
     static constexpr int collectiveTag = 0;
 
-    Traffic traffic;
+    //- Of the ranks as a whole: all parts count here
+    Traffic& traffic;
 
 private:
 
@@ -117,6 +119,7 @@ private:
 
     std::shared_ptr<MpiNotices> notices_;
     MPI_Comm work_ = MPI_COMM_NULL;
+    Traffic ownTraffic_;
     const Comm::Waiting waiting_;
     int rank_ = 0;
     int size_ = 0;

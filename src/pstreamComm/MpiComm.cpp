@@ -5,6 +5,7 @@
 #include "MpiExchange.hpp"
 #include "MpiWindow.hpp"
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "mpiCheck.hpp"
 
 #include <algorithm>
@@ -248,7 +249,14 @@ std::shared_ptr<Comm> MpiComm::part(int number, Waiting waiting) const
 
 std::unique_ptr<SharedWindow> MpiComm::shared(std::size_t bytes) const
 {
-    impl_->channel.check();
+    // Where there is no room MPI lets those wait for ever that are not the first to notice. What
+    // other groups of the node ask for at the same moment is not known here.
+    const std::string fault = textOfMaster(*this,
+        rank() == 0 ? MpiWindow::complaintAboutRoom(bytes) : std::string());
+    if (!fault.empty())
+    {
+        throw AgreedError(fault);
+    }
     return std::make_unique<MpiWindow>(impl_->channel, bytes);
 }
 

@@ -48,12 +48,12 @@ MpiExchange::MpiExchange(MpiChannel& channel, const std::vector<Comm::Neighbour>
     std::set<int> seen;
     for (const Comm::Neighbour& neighbour : neighbours)
     {
-        const std::string who = "rank " + std::to_string(neighbour.rank);
         if (neighbour.rank < 0 || neighbour.rank >= channel.size())
         {
-            throw Error(who + " is no neighbour: there are " + std::to_string(channel.size())
-              + " ranks");
+            throw Error("rank " + std::to_string(neighbour.rank) + " is no neighbour: there are "
+              + std::to_string(channel.size()) + " ranks");
         }
+        const std::string who = "rank " + std::to_string(channel.numberOf(neighbour.rank));
         if (!seen.insert(neighbour.rank).second)
         {
             throw Error(who + " is a neighbour twice");
@@ -63,7 +63,7 @@ MpiExchange::MpiExchange(MpiChannel& channel, const std::vector<Comm::Neighbour>
             if (bytes > INT_MAX)
             {
                 throw Error("a message of " + bytesText(bytes) + " between rank "
-                  + std::to_string(channel.rank()) + " and " + who
+                  + std::to_string(channel.numberOf(channel.rank())) + " and " + who
                   + " is more than MPI counts; more ranks have smaller ones");
             }
         }
@@ -164,8 +164,9 @@ void MpiExchange::finish()
         mpiCheck(MPI_Get_count(&statuses[i], MPI_BYTE, &bytes), "MPI_Get_count");
         if (bytes != messages_->expected[i].bytes)
         {
-            throw Error("a message of rank " + std::to_string(messages_->expected[i].rank)
-              + " holds " + std::to_string(bytes) + " bytes, not "
+            throw Error("a message of rank "
+              + std::to_string(channel_.numberOf(messages_->expected[i].rank)) + " holds "
+              + std::to_string(bytes) + " bytes, not "
               + std::to_string(messages_->expected[i].bytes));
         }
     }

@@ -6,7 +6,6 @@
 #include "mpiCheck.hpp"
 
 #include <cstdint>
-#include <vector>
 
 #include <sys/statvfs.h>
 
@@ -17,30 +16,21 @@ namespace
 
 constexpr std::size_t alignment = 64;
 
-//- Throw on all ranks if the place of shared memory has no room: MPI lets those wait for ever that
-//  are not the first to notice
-void requireRoom(MpiChannel& channel, std::size_t bytes)
+}
+
+
+std::string MpiWindow::complaintAboutRoom(std::size_t bytes)
 {
     const char* const place = "/dev/shm";
     struct statvfs room;
-    std::uint64_t missing[2] = {0, 0};      // there is too little; what there is
-    if (channel.rank() == 0 && ::statvfs(place, &room) == 0)
+    if (::statvfs(place, &room) != 0)
     {
-        missing[1] = static_cast<std::uint64_t>(room.f_bavail)*room.f_frsize;
-        missing[0] = missing[1] < bytes;
+        return {};
     }
-    std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
-    mpiCheck(MPI_Ibcast(missing, 2, MPI_UINT64_T, 0, channel.comm(), requests.data()),
-        "MPI_Ibcast");
-    channel.wait(requests, "MPI_Ibcast");
-    if (missing[0] != 0)
-    {
-        throw Error("ranks cannot share " + bytesText(bytes) + ": " + place + " has room for "
-            + bytesText(missing[1]) + ". Enlarge it (in a container --shm-size), or let every rank"
-            " train: trainerRanks 0");
-    }
-}
-
+    const std::size_t free = static_cast<std::size_t>(room.f_bavail)*room.f_frsize;
+    return free >= bytes + alignment ? std::string()
+        : "ranks cannot share " + bytesText(bytes) + ": " + place + " has room for "
+            + bytesText(free) + ". Enlarge it (in a container --shm-size)";
 }
 
 
@@ -53,7 +43,6 @@ MpiWindow::MpiWindow(MpiChannel& channel, std::size_t bytes)
     {
         throw Error("memory cannot be shared between nodes");
     }
-    requireRoom(channel, bytes + alignment);
     void* own = nullptr;
     const std::size_t here = channel.rank() == 0 ? bytes + alignment : 0;
     mpiCheck(MPI_Win_allocate_shared(static_cast<MPI_Aint>(here), 1, MPI_INFO_NULL,

@@ -11,6 +11,10 @@ class MpiWindow final : public SharedWindow
 {
 public:
 
+    //- Where memory of this node is shared now, there is no room for so many bytes: what there is, and
+    //  the remedy. Empty: there is, or the place is not known.
+    static std::string complaintAboutRoom(std::size_t bytes);
+
     //- Collective. Throws Error if the ranks are not on one node.
     MpiWindow(MpiChannel& channel, std::size_t bytes);
 

@@ -43,18 +43,6 @@ struct Ranks
 };
 
 
-FaceMesh::Indices ranksOf(int nCells, int nRanks)
-{
-    FaceMesh::Indices ranks;
-    for (int cell = 0; cell < nCells; ++cell)
-    {
-        // Ragged: a slab of each rank, and every fifth cell elsewhere
-        ranks.push_back(cell % 5 == 3 ? (cell/5) % nRanks : nRanks*cell*cell/(nCells*nCells));
-    }
-    return ranks;
-}
-
-
 std::vector<std::vector<double>> tableOf(const std::string& path)
 {
     std::ifstream stream(path);
@@ -86,7 +74,7 @@ Course courseOn(int nRanks, const Ranks& set, const std::string& folder)
     {
         WaveCase whole(7, 6);
         const int nColumns = 3;
-        WavePart host(whole, ranksOf(whole.nCells(), nRanks), comm);
+        WavePart host(whole, raggedRanks(whole.nCells(), nRanks), comm);
         InSituTrainer trainer(parseYaml("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
             "reportInterval: 1\nnThreads: 1\nnoise: 0.03\ncheckReplicas: 3\n"
             "buffer: {capacity: 6}\nselfCheck: 1\ntrainerRanks: " + std::to_string(set.trainers)
@@ -193,5 +181,62 @@ INSTANTIATE_TEST_SUITE_P(OnRanks, InSituTrainerRanks, testing::Values
     Ranks{3, true, wideNet, 1e-11, 1},
     Ranks{3, false, perCell, 1e-11, 2}
 ));
+
+
+TEST(InSituTrainerPending, WhatOneRankHasLostIsDroppedOnAll)
+{
+    const TemporaryFolder temporary;
+    for (const int trainers : {0, 2})
+    {
+        for (const bool lost : {false, true})
+        {
+            SCOPED_TRACE(std::to_string(trainers) + (lost ? " train, lost" : " train"));
+            const std::string folder = temporary/(std::to_string(trainers) + (lost ? "lost" : ""));
+            onRanks(4, [&](Comm& comm)
+            {
+                WavePart host(WaveCase(7, 6), raggedRanks(42, 4), comm);
+                InSituTrainer trainer(parseYaml("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
+                    "nThreads: 1\ntrainerRanks: " + std::to_string(trainers) + '\n' + perCell,
+                    "controlDict"), "surrogate", folder, {}, borrowed(comm),
+                    std::make_shared<CollectingLog>());
+                TrainingCase theCase = host.theCase();
+                theCase.outputFolder = theCase.stableFolder = folder;
+                trainer.begin(theCase, host.mesh());
+                const auto run = [&](int from, int to)
+                {
+                    for (int step = from; step <= to; ++step)
+                    {
+                        trainer.execute({0.1*step, step, 0.1}, host.fields(0.1*step));
+                    }
+                };
+                run(1, 6);
+                std::vector<PendingAccess::Pending> pending(trainer.nPending());
+                ASSERT_EQ(pending.size(), 2u);
+                for (std::size_t i = 0; i < pending.size(); ++i)
+                {
+                    trainer.getPending(i, pending[i]);
+                    EXPECT_EQ(pending[i].target.size(), 3*host.cells().size());
+                }
+                if (lost && comm.rank() == 3)
+                {
+                    pending.clear();
+                }
+                CaseMesh mesh = host.mesh();
+                mesh.state.graph = std::make_shared<MeshGraph>(*mesh.state.graph);
+                trainer.setTopology(mesh, pending);
+                EXPECT_EQ(trainer.nPending(), lost ? 0u : 2u) << comm.rank();
+                run(7, 14);
+                EXPECT_EQ(trainer.nPending(), 2u);
+                trainer.finish();
+            });
+
+            std::ifstream stream(folder + "/metrics.jsonl");
+            const std::string lines{std::istreambuf_iterator<char>(stream), {}};
+            const std::string end = lines.substr(lines.rfind("{\"event\":\"end\""));
+            EXPECT_THAT(end, testing::HasSubstr(lost ? "\"mapped\":0" : "\"mapped\":2"));
+            EXPECT_EQ(end.find("\"topologyChange\":2") != std::string::npos, lost) << end;
+        }
+    }
+}
 
 }

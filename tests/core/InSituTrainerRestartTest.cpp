@@ -55,15 +55,7 @@ protected:
         {
             return leg.ranks;
         }
-        // Ragged: a slab of each rank, and every fifth cell elsewhere
-        const int n = leg.whole.nCells();
-        FaceMesh::Indices ranks;
-        for (int cell = 0; cell < n; ++cell)
-        {
-            ranks.push_back(cell % 5 == (leg.shifted ? 2 : 3)
-                ? (cell/5) % leg.nRanks : leg.nRanks*cell*cell/(n*n));
-        }
-        return ranks;
+        return raggedRanks(leg.whole.nCells(), leg.nRanks, leg.shifted ? 2 : 3);
     }
 
     void play(const Leg& leg)

@@ -29,6 +29,7 @@ public:
     int size() const override { return comm_.size(); }
     int nodeSize() const override { return comm_.nodeSize(); }
     int node() const override { return comm_.node(); }
+    int numberOf(int rank) const override { return comm_.numberOf(rank); }
 
     std::shared_ptr<Comm> part(int number, Waiting waiting) const override
     {

@@ -11,6 +11,18 @@
 namespace inSitu
 {
 
+//- The rank of each cell: a slab for each rank, and every fifth cell, counted from odd, elsewhere
+inline FaceMesh::Indices raggedRanks(int nCells, int nRanks, int odd = 3)
+{
+    FaceMesh::Indices ranks;
+    for (int cell = 0; cell < nCells; ++cell)
+    {
+        ranks.push_back(cell % 5 == odd ? (cell/5) % nRanks : nRanks*cell*cell/(nCells*nCells));
+    }
+    return ranks;
+}
+
+
 //- The part of a WaveCase that lies on one rank
 class WavePart
 {

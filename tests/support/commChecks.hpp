@@ -4,6 +4,7 @@
 #include "base/Error.hpp"
 #include "commLeaveChecks.hpp"
 #include "commMessages.hpp"
+#include "commPartChecks.hpp"
 
 #include <gmock/gmock.h>
 
@@ -217,68 +218,6 @@ inline void exchangesMayBeRemade(Comm& comm, Comm&)
 }
 
 
-inline void partsWorkByThemselves(Comm& comm, Comm&)
-{
-    EXPECT_EQ(comm.node(), 0);
-    EXPECT_EQ(comm.numberOf(comm.size() - 1), comm.size() - 1);
-    EXPECT_EQ(comm.part(-1 - comm.rank(), Comm::Waiting::busy), nullptr);
-
-    // Those of odd number, and of these all but the first
-    const int odd = comm.rank() % 2;
-    const auto half = comm.part(10 + odd, Comm::Waiting::busy);
-    ASSERT_EQ(half->size(), (comm.size() + 1 - odd)/2);
-    EXPECT_EQ(half->rank(), comm.rank()/2);
-    EXPECT_EQ(half->numberOf(half->rank()), comm.rank());
-    const auto rest = half->part(half->isMaster() ? -1 : 0, Comm::Waiting::patient);
-    ASSERT_EQ(rest == nullptr, half->isMaster());
-
-    for (int round = 0; round < 20; ++round)
-    {
-        std::vector<double> values{1.5 + comm.rank(), 1};
-        half->sum(values);
-        EXPECT_EQ(values[1], half->size());
-        EXPECT_EQ(values[0], half->size()*(1.5 + odd + half->size() - 1));
-        if (rest)
-        {
-            EXPECT_EQ(rest->numberOf(0), odd + 2);
-            std::vector<double> largest{-3.5 - comm.rank()};
-            rest->max(largest);
-            EXPECT_EQ(largest[0], -3.5 - odd - 2);
-        }
-        const auto all = comm.gather(message(5, comm.rank(), 0, round));
-        EXPECT_EQ(all.size(), comm.isMaster() ? comm.size() : 0);
-    }
-}
-
-
-inline void windowsAreOneMemory(Comm& comm, Comm&)
-{
-    const auto part = comm.part(comm.rank()/2, Comm::Waiting::patient);
-    for (const std::size_t n : {3, 70001})
-    {
-        const auto nRanks = static_cast<std::size_t>(part->size());
-        const auto window = part->shared(n*nRanks*sizeof(double));
-        EXPECT_EQ(window->bytes(), n*nRanks*sizeof(double));
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window->data()) % 64, 0u);
-        auto* values = static_cast<double*>(window->data());
-        for (int round = 0; round < 3; ++round)
-        {
-            for (std::size_t i = 0; i < n; ++i)
-            {
-                values[n*part->rank() + i] = number(comm.rank(), i, round);
-            }
-            window->meet();
-            for (std::size_t i = 0; i < n*nRanks; ++i)
-            {
-                const int rank = part->numberOf(static_cast<int>(i/n));
-                ASSERT_EQ(values[i], number(rank, i % n, round));
-            }
-            window->meet();
-        }
-    }
-}
-
-
 inline void wrongUseIsRefused(Comm& comm, Comm&)
 {
     EXPECT_THROW(comm.exchange({{comm.size(), 8, 8}}), Error);
@@ -439,6 +378,7 @@ inline std::vector<Check> all()
         {"ExchangesTravelAtOnce", exchangesTravelAtOnce},
         {"ExchangesMayBeRemade", exchangesMayBeRemade},
         {"PartsWorkByThemselves", partsWorkByThemselves},
+        {"WhatPartsSendCountsInTheWhole", whatPartsSendCountsInTheWhole},
         {"WindowsAreOneMemory", windowsAreOneMemory},
         {"WrongUseIsRefused", wrongUseIsRefused},
         {"LengthsMustAgree", lengthsMustAgree},

@@ -88,10 +88,12 @@ public:
     };
 
     //- The ranks that give the same number, in their order; null where it is negative. Who leaves
-    //  one of all these leaves them all. Collective; its end is too. Does not outlive this.
+    //  one of all these leaves them all. What it sends is in the traffic() of this, which is its
+    //  own, too. Collective; its end is too. Does not outlive this.
     virtual std::shared_ptr<Comm> part(int number, Waiting waiting) const = 0;
 
-    //- Throws Error if the ranks are not on one node. Collective. Does not outlive this.
+    //- Throws Error if the ranks are not on one node, AgreedError if there is no room for so much.
+    //  Collective. Does not outlive this.
     virtual std::unique_ptr<SharedWindow> shared(std::size_t bytes) const = 0;
 
     //- Replace each entry by its sum, or maximum, over the ranks; the same bits on all. A

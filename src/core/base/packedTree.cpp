@@ -116,7 +116,12 @@ StateTree unpackedTree(const Comm::Bytes& bytes)
     {
         const std::string name = in.text();
         StateTree::Array array;
-        array.type = static_cast<StateTree::Type>(in.number());
+        const std::int64_t type = in.number();
+        array.type = static_cast<StateTree::Type>(type);
+        if (static_cast<std::int64_t>(array.type) != type)
+        {
+            throw Error("a tree of values that another rank has sent has an unknown type");
+        }
         for (std::int64_t k = in.number(); k > 0; --k)
         {
             array.shape.push_back(in.number());

@@ -73,6 +73,9 @@ struct ObjectConfig
     std::vector<std::string> exports;   //!< further formats of the artifact: mdlus
     std::string trainingFile;           //!< empty: the block `training`; see insertTrainingFile
 
+    //- Inputs that wait are mapped to new cells; nothing maps values on edges
+    bool mapsWaiting() const { return onTopologyChange == "map" && edgeInputs.empty(); }
+
     void describe(Schema& schema);
 };
 

@@ -54,9 +54,9 @@ RankGroup::RankGroup(std::shared_ptr<Comm> all, std::int64_t trainersPerNode)
     {
         largest = std::max(largest, members.size());
     }
-    text_ += (text_.empty() ? "" : "\n    ") + std::to_string(map.nTrainers()) + " of "
-        + std::to_string(map.nRanks()) + " ranks train, each on the cells of up to "
-        + std::to_string(largest);
+    text_ += std::string(text_.empty() ? "" : "\n    ") + "the network works on "
+        + std::to_string(map.nTrainers()) + " of " + std::to_string(map.nRanks())
+        + " ranks, each for the cells of up to " + std::to_string(largest);
 
     const std::vector<int>& members = map.members[map.trainerOf[all_->rank()]];
     trainers_ = all_->part(members.front() == all_->rank() ? 0 : -1, Comm::Waiting::busy);
@@ -65,15 +65,10 @@ RankGroup::RankGroup(std::shared_ptr<Comm> all, std::int64_t trainersPerNode)
 }
 
 
-void RankGroup::setFields(const std::vector<FieldSpec>& fields, int resultColumns)
+void RankGroup::setFields(const std::vector<int>& nComponents, int resultColumns)
 {
     if (shared_)
     {
-        std::vector<int> nComponents;
-        for (const FieldSpec& field : fields)
-        {
-            nComponents.push_back(field.nComponents);
-        }
         fields_.emplace(group_, nComponents, resultColumns);
         fieldsAreNew_ = true;
     }
@@ -87,10 +82,10 @@ CaseMesh RankGroup::unite(CaseMesh mesh)
         return mesh;
     }
     CaseMesh united = mesh_->unite(mesh);
-    if (mesh_->rowsAreNew() || std::exchange(fieldsAreNew_, false))
+    const bool fieldsAreNew = std::exchange(fieldsAreNew_, false);
+    if (mesh_->rowsAreNew() || fieldsAreNew)
     {
         fields_->setRows(mesh.state.graph->nCells(), mesh.state.graph->nBoundary());
-        fieldsAreNew_ = false;
     }
     return united;
 }
@@ -113,20 +108,12 @@ const std::vector<FieldView<Scalar>>& RankGroup::unite(const std::vector<FieldVi
 
 
 std::vector<PendingAccess::Pending> RankGroup::unite(std::vector<PendingAccess::Pending> pending,
-    std::size_t number, std::size_t inputColumns, std::size_t targetColumns)
+    std::size_t inputColumns, std::size_t targetColumns)
 {
     if (!shared_)
     {
         return pending;
     }
-    std::vector<double> numbers(group_->size(), 0.0);
-    numbers[group_->rank()] = pending.size() == number ? 1 : 0;
-    group_->sum(Span<double>(numbers));
-    if (std::count(numbers.begin(), numbers.end(), 0.0) > 0)
-    {
-        return {};
-    }
-
     for (PendingAccess::Pending& one : pending)
     {
         const auto gather = [&](std::vector<double>& values, std::size_t width)

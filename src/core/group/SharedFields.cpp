@@ -2,6 +2,7 @@
 #include "group/SharedFields.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 
 #include <algorithm>
 #include <string>
@@ -107,7 +108,15 @@ void SharedFields::layOut(const std::vector<FieldView<Scalar>>& views)
     bytes += aligned(number.back()*sizeof(double));
 
     window_.reset();
-    window_ = group_->shared(bytes);
+    try
+    {
+        window_ = group_->shared(bytes);
+    }
+    catch (const AgreedError& noRoom)
+    {
+        // Agreed in this group only
+        throw Error(noRoom.what() + std::string("; or leave trainerRanks out"));
+    }
     auto* memory = static_cast<std::uint8_t*>(window_->data());
     const auto blockAt = [&](std::size_t block)
     {

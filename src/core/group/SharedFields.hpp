@@ -22,20 +22,21 @@ public:
     //  resultColumns: per cell
     SharedFields(std::shared_ptr<Comm> group, std::vector<int> nComponents, int resultColumns);
 
-    //- This rank has other rows from the next share() on
+    //- This rank has other rows from the next share() on, and so have all others of the group
     void setRows(std::int64_t nCells, std::int64_t nBoundary);
 
     //- On the trainer the views of the fields of all members, elsewhere nothing of use; they stay
     //  valid, and their values the same, until the next call. Each has the values of cells (or
     //  internal faces), then those of the boundary rows, and of coupled faces, as its patches.
-    //  Collective. Throws Error if the sizes are not those of the rows.
+    //  Always with the same Scalar until setRows(). Collective in the group. Throws Error if the
+    //  sizes are not those of the rows, or there is no room for what is shared.
     template<class Scalar>
     const std::vector<FieldView<Scalar>>& share(const std::vector<FieldView<Scalar>>& views);
 
     //- Where the trainer leaves the results of all cells [cells of the group, columns]
     Span<double> results() { return results_; }
 
-    //- Those of the cells here, behind the call. Collective.
+    //- Those of the cells here, behind the call. Collective in the group.
     Span<const double> meet();
 
     //- Of the memory that is shared

@@ -20,6 +20,40 @@ std::size_t widthOf(const std::vector<float>& features, const MeshGraph& graph)
 }
 
 
+//- Of the mesh of a rank, what is to be sent
+StateTree partOf(const MeshState& mesh, bool graph, bool geometry, bool features)
+{
+    StateTree part;
+    if (graph)
+    {
+        part.putTree("graph", mesh.graph->save());
+        part.putTree("ids", mesh.names()->save());
+        if (mesh.cellMask)
+        {
+            part.put("mask", *mesh.cellMask);
+        }
+    }
+    if (geometry)
+    {
+        part.putTree("geometry", mesh.geometry->save());
+    }
+    if (features)
+    {
+        part.put("features", *mesh.staticFeatures);
+        part.putInt("width",
+            static_cast<std::int64_t>(widthOf(*mesh.staticFeatures, *mesh.graph)));
+    }
+    return part;
+}
+
+
+const std::vector<double>& maskOf(const MeshState& mesh)
+{
+    static const std::vector<double> none;
+    return mesh.cellMask ? *mesh.cellMask : none;
+}
+
+
 template<class T>
 std::string firstOther(const std::vector<T>& held, const std::vector<T>& fresh, const char* what)
 {
@@ -50,8 +84,8 @@ CaseMesh UnitedMesh::unite(const CaseMesh& mesh)
     const MeshState& now = mesh.state;
     if (now.geometry->weighted)
     {
-        throw Error("trainerRanks: on a mesh with sliding interfaces every rank trains; leave the"
-            " entry out");
+        throw Error("trainerRanks: on a mesh with sliding interfaces the network works on every"
+            " rank; leave the entry out");
     }
 
     // Alike on all ranks, so that the graphs of the trainers fit each other
@@ -69,29 +103,14 @@ CaseMesh UnitedMesh::unite(const CaseMesh& mesh)
     last_ = now;
     rowsAreNew_ = graph;
 
-    StateTree part;
-    if (graph)
+    if (geometry || features)
     {
-        part.putTree("graph", now.graph->save());
-        part.putTree("ids", now.names()->save());
-        if (now.cellMask)
+        const std::vector<Comm::Bytes> parts =
+            group_->gather(packed(partOf(now, graph, geometry, features)));
+        if (group_->isMaster())
         {
-            part.put("mask", *now.cellMask);
+            take(parts, graph, geometry, features);
         }
-    }
-    if (geometry)
-    {
-        part.putTree("geometry", now.geometry->save());
-    }
-    if (features)
-    {
-        part.put("features", *now.staticFeatures);
-        part.putInt("width", static_cast<std::int64_t>(widthOf(*now.staticFeatures, *now.graph)));
-    }
-    const std::vector<Comm::Bytes> parts = group_->gather(packed(part));
-    if (group_->isMaster())
-    {
-        take(parts, graph, geometry, features);
     }
 
     CaseMesh united;
@@ -175,6 +194,10 @@ void UnitedMesh::take(const std::vector<Comm::Bytes>& bytes, bool graph, bool ge
 
 void UnitedMesh::check() const
 {
+    if (!last_.graph)
+    {
+        return;
+    }
     UnitedMesh other(all_, group_, map_);
     const MeshState fresh = other.unite({last_, {}, {}}).state;
     if (!group_->isMaster())
@@ -185,7 +208,10 @@ void UnitedMesh::check() const
         {
             firstDifference(*state_.graph, *fresh.graph),
             firstDifference(*state_.geometry, *fresh.geometry),
-            firstOther(*state_.staticFeatures, *fresh.staticFeatures, "static feature")
+            firstOther(*state_.staticFeatures, *fresh.staticFeatures, "static feature"),
+            firstOther(maskOf(state_), maskOf(fresh), "entry of the mask"),
+            firstOther(state_.ids->cells, fresh.ids->cells, "name of a cell"),
+            firstOther(state_.ids->faces, fresh.ids->faces, "name of a face")
         })
     {
         if (!difference.empty())

@@ -25,8 +25,8 @@ public:
     //  Error for a mesh with sliding interfaces.
     CaseMesh unite(const CaseMesh& mesh);
 
-    //- Compare with what the members' meshes of unite() give now. Collective over all. Throws Error
-    //  that names the first entry that differs.
+    //- Compare with what the members' meshes of unite() give now; before that there is nothing to
+    //  compare. Collective over all. Throws Error that names the first entry that differs.
     void check() const;
 
     //- The last unite() has given other rows; the same on all ranks

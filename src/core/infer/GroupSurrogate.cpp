@@ -37,11 +37,8 @@ GroupSurrogate::GroupSurrogate
     const ModelCard& card = network_->card();
     const int nInput = card.nInputColumns() - static_cast<int>(card.features.size());
 
-    // Values on edges have no boundary rows, whatever there are of them
-    FieldSpec rows, edges;
-    rows.nComponents = nInput;
-    edges.nComponents = 0;
-    group_->setFields({rows, edges}, card.nTargetColumns());
+    // Rows, then values on edges, which have no boundary rows, whatever there are of them
+    group_->setFields({nInput, 0}, card.nTargetColumns());
     if (group_->trains())
     {
         network_->joinRanks(group_->trainers());
@@ -58,6 +55,13 @@ bool GroupSurrogate::handlesHalo() const
 std::string GroupSurrogate::firstStaleEntry() const
 {
     return group_->trains() ? network_->firstStaleEntry() : std::string();
+}
+
+
+void GroupSurrogate::update(const Model& network, SurrogateScales scales, ModelCard card)
+{
+    network_->update(network, std::move(scales), std::move(card));
+    setCard(network_->card());
 }
 
 

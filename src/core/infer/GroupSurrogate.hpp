@@ -22,14 +22,11 @@ public:
     //- network: that of this rank, of use on ranks that train; group: shared, nothing else uses it
     GroupSurrogate(std::unique_ptr<Surrogate> network, std::shared_ptr<RankGroup> group);
 
-    //- That which predicts, to bring it up to date; takeCard() follows
-    Surrogate& network() { return *network_; }
-    void takeCard() { setCard(network_->card()); }
-
     //- One trainer has no neighbours
     bool handlesHalo() const override;
     std::int64_t nParameters() const override { return network_->nParameters(); }
     void predict(const Sample& sample, Span<double> prediction) override;
+    void update(const Model& network, SurrogateScales scales, ModelCard card) override;
     std::string firstStaleEntry() const override;
 
 private:

@@ -21,9 +21,7 @@ public:
     std::int64_t nParameters() const override { return network_->nParameters(); }
     void predict(const Sample& sample, Span<double> prediction) override;
     std::string firstStaleEntry() const override { return assembler_.firstStaleEntry(); }
-
-    //- Take over weights, scales and card of the same network further on in its training
-    void update(const Model& network, SurrogateScales scales, ModelCard card);
+    void update(const Model& network, SurrogateScales scales, ModelCard card) override;
 
 private:
 

@@ -237,6 +237,12 @@ Surrogate::Surrogate(ModelCard card, std::vector<double> inputReference, Precisi
 {}
 
 
+void Surrogate::update(const Model&, SurrogateScales, ModelCard)
+{
+    throw Error("a network that was read as a program cannot follow one in training");
+}
+
+
 void takeScales(InputScales& scales, const ModelCard& card,
     const std::vector<double>& staticScales, const std::vector<double>& edgeScales,
     const std::string& path)

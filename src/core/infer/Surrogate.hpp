@@ -17,6 +17,7 @@ namespace inSitu
 {
 
 class Model;
+struct SurrogateScales;
 
 //- A trained network with what belongs to it: fields in, physical values out. One thread calls.
 class Surrogate
@@ -44,6 +45,10 @@ public:
     //  the input (and the features) of the card. Throws Error if the network cannot do with it;
     //  the result is then unspecified. Values are not checked.
     virtual void predict(const Sample& sample, Span<double> prediction) = 0;
+
+    //- Take over weights, scales and card of the same network further on in its training. Throws
+    //  Error unless it is one of ours.
+    virtual void update(const Model& network, SurrogateScales scales, ModelCard card);
 
     //- Static parts that are stale, as Trainer::firstStaleEntry()
     virtual std::string firstStaleEntry() const { return {}; }

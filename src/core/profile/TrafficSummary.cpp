@@ -11,9 +11,10 @@ namespace inSitu
 TrafficSummary TrafficSummary::of(const Comm& comm)
 {
     const Traffic here = comm.traffic();
-    double total[3] = {here.seconds, static_cast<double>(here.messages),
-        static_cast<double>(here.bytes)};
-    comm.sum(Span<double>(total, 3));
+    double total[5] = {here.seconds, static_cast<double>(here.messages),
+        static_cast<double>(here.bytes), static_cast<double>(here.sums),
+        static_cast<double>(here.summedBytes)};
+    comm.sum(Span<double>(total, 5));
 
     TrafficSummary summary;
     summary.nRanks = comm.size();
@@ -22,8 +23,8 @@ TrafficSummary TrafficSummary::of(const Comm& comm)
     summary.maximum = largestOf(comm, here.seconds);
     summary.messages = total[1];
     summary.bytes = total[2];
-    summary.sums = static_cast<double>(here.sums);
-    summary.summedBytes = static_cast<double>(here.summedBytes);
+    summary.sums = total[3]/comm.size();
+    summary.summedBytes = total[4]/comm.size();
     return summary;
 }
 

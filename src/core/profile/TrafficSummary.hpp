@@ -18,8 +18,8 @@ struct TrafficSummary
     double maximum = 0;
     double messages = 0;        //!< to neighbours, of all ranks
     double bytes = 0;           //!< in them
-    double sums = 0;            //!< and other operations of all ranks, of each
-    double summedBytes = 0;     //!< that each contributed
+    double sums = 0;            //!< and other operations of all ranks, or of those of a part: mean
+    double summedBytes = 0;     //!< that a rank contributed: mean
 
     //- Collective
     static TrafficSummary of(const Comm& comm);

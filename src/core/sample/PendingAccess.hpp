@@ -27,7 +27,12 @@ public:
     //- Time index of the i-th, oldest first
     virtual std::int64_t pendingTimeIndex(std::size_t i) const = 0;
 
-    //- Its values; the memory of pending is reused
+    //- Of all of them, references and features left out; the same on all ranks
+    virtual std::size_t nInputColumns() const = 0;
+    virtual std::size_t nTargetColumns() const = 0;
+
+    //- Its values on the rows here; the memory of pending is reused. Collective over all ranks of
+    //  the run, as they may be with another one.
     virtual void getPending(std::size_t i, Pending& pending) const = 0;
 };
 

@@ -141,7 +141,7 @@ std::string LearningLoop::limitMemory()
             + (mesh.cellMask ? mesh.cellMask->size()*sizeof(double) : 0)
             + (mesh.ids ? mesh.ids->bytes() : 0);
     }
-    if (case_.meshMayChange && object.onTopologyChange == "map" && object.edgeInputs.empty())
+    if (case_.meshMayChange && object.mapsWaiting())
     {
         // The host keeps the values ready for mapping
         perPending += sizeof(double)*(stream_.nRows()*stream_.layout().input.nColumns

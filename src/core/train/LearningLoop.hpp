@@ -65,6 +65,7 @@ public:
     //- Take over what isChangeable()
     void reconfigure(const Settings& settings);
 
+    std::int64_t nExecutions() const { return executions_; }
     std::int64_t nSamples() const { return stream_.nSamples(); }
     const ReplayBuffer::Limits& bufferLimits() const { return replay_.limits(); }
     int nThreads() const { return pool_.nThreads(); }
@@ -74,7 +75,6 @@ public:
     const TimeBudget& budget() const { return budget_; }
 
     //- Of the values of the target fields
-    std::int64_t nExecutions() const { return executions_; }
     const RunningRange& targetRange() const { return targetRange_; }
 
     //- Times from input to target, s; empty with horizon 0

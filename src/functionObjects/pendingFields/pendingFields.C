@@ -237,11 +237,8 @@ void Foam::functionObjects::pendingFields::keep
     const labelList& patches
 )
 {
-    label nRows = mesh_.nCells();
-    for (const label patchi : patches)
-    {
-        nRows += mesh_.boundary()[patchi].size();
-    }
+    nInputs_ = label(waiting.nInputColumns());
+    nTargets_ = label(waiting.nTargetColumns());
 
     std::vector<label> names;
     for (std::size_t i = 0; i < waiting.nPending(); ++i)
@@ -261,9 +258,6 @@ void Foam::functionObjects::pendingFields::keep
         if (placeOf(names[i]) < 0)
         {
             waiting.getPending(i, values_);
-            nInputs_ = values_.input.size()/nRows;
-            nTargets_ = values_.target.size()/mesh_.nCells();
-
             const label place = freePlace();
             store(place, input, values_.input, nInputs_, patches);
             store(place, target, values_.target, nTargets_, labelList());

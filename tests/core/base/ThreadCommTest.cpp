@@ -119,6 +119,49 @@ TEST(ThreadComm, NamesWhatEndsInDeadlock)
 }
 
 
+TEST(ThreadComm, NoticesAWindowThatOneRankAloneEnds)
+{
+    // Where the others go on with something else, or with nothing
+    EXPECT_THAT(failure(3, [](Comm& comm)
+    {
+        auto window = comm.shared(64);
+        if (comm.rank() == 1)
+        {
+            window.reset();
+        }
+        comm.sum(Span<double>());
+    }), testing::AllOf(testing::HasSubstr("end of a window"), testing::HasSubstr("sum")));
+
+    EXPECT_EQ(failure(2, [](Comm& comm)
+    {
+        try
+        {
+            const auto window = comm.shared(64);
+            if (comm.rank() == 1)
+            {
+                throw Error("caught again, so that it does not leave");
+            }
+        }
+        catch (const Error&)
+        {}
+    }), "rank 0 waits in vain for end of a window: a rank has ended");
+}
+
+
+TEST(ThreadComm, WindowsEndQuietlyWhereARankLeaves)
+{
+    EXPECT_EQ(failure(3, [](Comm& comm)
+    {
+        const auto window = comm.shared(64);
+        if (comm.rank() == 1)
+        {
+            throw std::out_of_range("no cell 7");
+        }
+        window->meet();
+    }), "no cell 7");
+}
+
+
 TEST(ThreadComm, NamesCallsInAnotherOrder)
 {
     EXPECT_THAT(failure(2, [](Comm& comm)

@@ -14,17 +14,6 @@ namespace inSitu
 namespace
 {
 
-FaceMesh::Indices ragged(int nCells, int nRanks)
-{
-    FaceMesh::Indices ranks;
-    for (int cell = 0; cell < nCells; ++cell)
-    {
-        ranks.push_back(cell % 5 == 3 ? (cell/5) % nRanks : nRanks*cell*cell/(nCells*nCells));
-    }
-    return ranks;
-}
-
-
 //- Of cells, then faces, by their names
 template<class Value>
 std::vector<Value> inputOf(const MeshState& mesh, double time)
@@ -76,7 +65,7 @@ void predictTogether(int trainers)
 {
     onRanks(4, [trainers](Comm& comm)
     {
-        WavePart host(WaveCase(7, 6), ragged(42, 4), comm);
+        WavePart host(WaveCase(7, 6), raggedRanks(42, 4), comm);
         const auto group = std::make_shared<RankGroup>(borrowed(comm), trainers);
         double time = 0;
         int nCalls = 0;

@@ -18,7 +18,7 @@ struct TwoRanks final : SerialComm
 
     void sum(Span<double> values) const override
     {
-        const double other[3] = {1, 8, 500000};
+        const double other[5] = {1, 8, 500000, 11, 90000};
         for (std::size_t i = 0; i < values.size(); ++i)
         {
             values[i] += other[i];
@@ -39,7 +39,7 @@ TEST(TrafficSummary, IsOverAllRanks)
     const TrafficSummary summary = TrafficSummary::of(TwoRanks());
     EXPECT_EQ(summary.text(8),
         "\n    inside these, communication of 2 ranks: 2.000 s (min 1.000, max 3.000), 25.00 %;"
-        "\n    20 messages to neighbours with 4.000 MB, 7 sums with 0.250 MB of each rank");
+        "\n    20 messages to neighbours with 4.000 MB, 9 sums with 0.170 MB of each rank");
     EXPECT_EQ(TrafficSummary::of(SerialComm()).text(8), "");
 }
 
@@ -56,6 +56,28 @@ TEST(TrafficSummary, CountsWhatIsSent)
         EXPECT_EQ(after.messages - before.messages, 3);
         EXPECT_EQ(after.bytes - before.bytes, 120);
         EXPECT_GT(after.sums, before.sums);
+    });
+}
+
+
+TEST(TrafficSummary, HasTheMeanOfWhatPartsOfTheRanksSum)
+{
+    onRanks(4, [](Comm& comm)
+    {
+        const auto part = comm.part(comm.rank() == 2 ? -1 : 0, Comm::Waiting::busy);
+        const TrafficSummary first = TrafficSummary::of(comm);
+        const TrafficSummary before = TrafficSummary::of(comm);
+        std::vector<double> values(6, 1.5);
+        for (int round = 0; part && round < 8; ++round)
+        {
+            part->sum(values);
+        }
+        const TrafficSummary after = TrafficSummary::of(comm);
+        const double ownSums = before.sums - first.sums;
+        const double ownBytes = before.summedBytes - first.summedBytes;
+        EXPECT_GT(ownSums, 0);
+        EXPECT_EQ(after.sums - before.sums, ownSums + 8*0.75);
+        EXPECT_EQ(after.summedBytes - before.summedBytes, ownBytes + 8*0.75*48);
     });
 }
 
