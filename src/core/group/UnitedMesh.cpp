@@ -59,8 +59,8 @@ std::string firstOther(const std::vector<T>& held, const std::vector<T>& fresh, 
 {
     if (held.size() != fresh.size())
     {
-        return "there are " + std::to_string(held.size()) + ' ' + what
-            + "s, the members give " + std::to_string(fresh.size());
+        return "the number of entries for the " + std::string(what) + " is "
+            + std::to_string(held.size()) + ", the members give " + std::to_string(fresh.size());
     }
     const auto [a, b] = std::mismatch(held.begin(), held.end(), fresh.begin());
     return a == held.end() ? std::string()

@@ -87,7 +87,8 @@ const Spoilt spoilt[] =
         [](Own& own) { (*own.mask)[1] = 0.5; }},
     {"name of a cell 4 is ", [](Own& own) { own.ids->cells[4] += 100; }},
     {"name of a face 0 is ", [](Own& own) { own.ids->faces[0] += 100; }},
-    {"name of a face", [](Own& own) { own.ids->faces.pop_back(); }}
+    {"the number of entries for the name of a face is ",
+        [](Own& own) { own.ids->faces.pop_back(); }}
 };
 
 }
