@@ -12,6 +12,8 @@ namespace at { class Tensor; }
 namespace inSitu
 {
 
+class FusedOptimizer;
+
 //- Changes parameters along their gradients (torch::optim behind it)
 class Optimizer
 {
@@ -43,6 +45,10 @@ public:
 
     //- Parameters are leaves of autograd; their memory is changed in place
     virtual std::unique_ptr<Optimizer> build(std::vector<at::Tensor> parameters) const = 0;
+
+    //- The same for a device
+    virtual std::unique_ptr<FusedOptimizer> buildFused(std::vector<at::Tensor> parameters) const
+        = 0;
 
 protected:
 

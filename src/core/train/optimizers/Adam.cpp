@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/Error.hpp"
+#include "train/FusedOptimizer.hpp"
 #include "train/optimizers/Optimizers.hpp"
 #include "train/optimizers/TorchOptimizer.hpp"
 
@@ -16,6 +17,7 @@ struct PlainDecay
     using Type = torch::optim::Adam;
     using Options = torch::optim::AdamOptions;
     using ParamState = torch::optim::AdamParamState;
+    static constexpr bool decoupled = false;
     static constexpr const char* decayMeaning = "added to the gradient, times the parameter";
 };
 
@@ -24,6 +26,7 @@ struct DecoupledDecay
     using Type = torch::optim::AdamW;
     using Options = torch::optim::AdamWOptions;
     using ParamState = torch::optim::AdamWParamState;
+    static constexpr bool decoupled = true;
     static constexpr const char* decayMeaning =
         "share of the parameter that a step of learning rate 1 takes away";
 };
@@ -102,6 +105,12 @@ public:
                 .eps(eps_)
                 .weight_decay(weightDecay_)
                 .amsgrad(amsgrad_));
+    }
+
+    std::unique_ptr<FusedOptimizer> buildFused(std::vector<at::Tensor> parameters) const override
+    {
+        return makeFusedAdam(std::move(parameters),
+            {Kind::decoupled, beta1_, beta2_, eps_, weightDecay_, amsgrad_});
     }
 
 private:

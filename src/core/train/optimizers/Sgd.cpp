@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/Error.hpp"
+#include "train/FusedOptimizer.hpp"
 #include "train/optimizers/Optimizers.hpp"
 #include "train/optimizers/TorchOptimizer.hpp"
 
@@ -67,6 +68,12 @@ public:
             .dampening(dampening_)
             .weight_decay(weightDecay_)
             .nesterov(nesterov_));
+    }
+
+    std::unique_ptr<FusedOptimizer> buildFused(std::vector<at::Tensor> parameters) const override
+    {
+        return makeFusedSgd(std::move(parameters),
+            {momentum_, dampening_, weightDecay_, nesterov_});
     }
 
 private:
