@@ -23,6 +23,7 @@ GraphView DeviceGraphs::of(const std::shared_ptr<const MeshGraph>& graph, long n
         if (entries_.size() == maxEntries)
         {
             entries_.pop_back();
+            ++memoryStamp();
         }
         entries_.insert(entries_.begin(), Entry{graph, there(graph->receiverStart()),
             there(graph->senders()), there(graph->receivers()), there(graph->senderStart()),

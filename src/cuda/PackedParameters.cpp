@@ -171,6 +171,7 @@ void PackedParameters<T>::prepare(const RowCounts& rows)
     if (sums_.size() == maxSums)
     {
         sums_.pop_back();
+        ++memoryStamp();
     }
     sums_.insert(sums_.begin(), sumsFor(rows));
     partial_.resize(std::max<std::int64_t>(sums_.front().size, 1), device_);

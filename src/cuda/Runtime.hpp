@@ -6,6 +6,8 @@
 
 #include <ATen/ATen.h>
 
+#include <atomic>
+
 namespace inSitu
 {
 namespace device
@@ -13,6 +15,14 @@ namespace device
 
 //- The stream into which the calling thread puts work
 Stream currentStream(const at::Device& device);
+
+
+//- Counts the times that memory which a recording may use was given back
+inline std::atomic<std::int64_t>& memoryStamp()
+{
+    static std::atomic<std::int64_t> stamp{0};
+    return stamp;
+}
 
 
 //- Memory from LibTorch's allocator that only grows, so that steady state allocates nothing.
@@ -27,6 +37,7 @@ public:
     {
         if (n > capacity_)
         {
+            memoryStamp() += memory_.defined();
             memory_ = at::Tensor();
             memory_ = at::empty({n*static_cast<long>(sizeof(T))},
                 at::dtype(at::kByte).device(device));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "CudaQueue.hpp"
 #include "DevicePass.hpp"
 #include "base/Error.hpp"
 #include "model/DeviceLibrary.hpp"
 
 #include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 
 namespace inSitu
 {
@@ -20,6 +23,32 @@ public:
     std::string nameOf(int index) const override
     {
         return at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index))->name;
+    }
+
+    at::Device device(int index) const override
+    {
+        requireGpu(index);
+        return {at::kCUDA, static_cast<c10::DeviceIndex>(index)};
+    }
+
+    std::shared_ptr<DeviceQueue> makeQueue(int index) override
+    {
+        requireGpu(index);
+        return std::make_shared<device::CudaQueue>(index);
+    }
+
+    std::int64_t memoryStamp() const override { return device::memoryStamp(); }
+
+    Memory memoryOf(int index) const override
+    {
+        const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(index));
+        Memory memory;
+        C10_CUDA_CHECK(cudaMemGetInfo(&memory.free, &memory.total));
+        const auto stats =
+            c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(index));
+        memory.free += static_cast<std::size_t>(
+            stats.reserved_bytes[0].current - stats.allocated_bytes[0].current);
+        return memory;
     }
 
 protected:
@@ -57,13 +86,17 @@ private:
     std::shared_ptr<device::DevicePass<T>> make(const MeshGraphNetSizes& sizes,
         const ParameterSet& parameters, const DeviceChoice& choice) const
     {
-        if (choice.index < 0 || choice.index >= nDevices())
+        return std::make_shared<device::DevicePass<T>>(sizes, parameters, device(choice.index),
+            choice);
+    }
+
+    void requireGpu(int index) const
+    {
+        if (index < 0 || index >= nDevices())
         {
-            throw Error("there is no GPU number " + std::to_string(choice.index) + ": "
+            throw Error("there is no GPU number " + std::to_string(index) + ": "
                 + std::to_string(nDevices()) + " can be seen");
         }
-        const at::Device where(at::kCUDA, static_cast<c10::DeviceIndex>(choice.index));
-        return std::make_shared<device::DevicePass<T>>(sizes, parameters, where, choice);
     }
 };
 

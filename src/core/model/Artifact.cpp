@@ -41,7 +41,7 @@ void addNative(torch::jit::Module& root, const Model& model)
 {
     for (const auto& [name, tensor] : model.namedTensors())
     {
-        root.register_parameter(attributeOf(name), tensor.clone(), false);
+        root.register_parameter(attributeOf(name), tensor.to(at::kCPU, false, true), false);
     }
     root.define(model.torchScript());
     root.define(R"(

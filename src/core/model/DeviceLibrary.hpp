@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/DeviceQueue.hpp"
 #include "model/GraphPass.hpp"
 #include "model/MeshGraphNetSizes.hpp"
 
+#include <c10/core/Device.h>
+
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -47,6 +51,23 @@ public:
 
     virtual int nDevices() const = 0;
     virtual std::string nameOf(int index) const = 0;
+
+    //- Where tensors of a GPU are
+    virtual at::Device device(int index) const = 0;
+
+    virtual std::shared_ptr<DeviceQueue> makeQueue(int index) = 0;
+
+    //- Another number whenever a model has given back memory that a recording may use
+    virtual std::int64_t memoryStamp() const = 0;
+
+    struct Memory
+    {
+        std::size_t free = 0;
+        std::size_t total = 0;
+    };
+
+    //- Of the GPU, all programs together; what LibTorch keeps for itself counts as free
+    virtual Memory memoryOf(int index) const = 0;
 
     //- T double for Storage::float64, float for the others
     template<class T>

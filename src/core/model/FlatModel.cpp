@@ -72,7 +72,7 @@ bool FlatModel::rescaleOutput(const std::vector<double>& factor, const std::vect
     at::NoGradGuard noGrad;
     const auto column = [&](const std::vector<double>& values)
     {
-        return at::tensor(values, at::kDouble).to(parameters_.flat().device());
+        return at::tensor(values, at::kDouble).to(parameters_.flat().device(), true);
     };
     const at::Tensor weight = parameters_.view(lastLinear_ + ".weight");
     const at::Tensor bias = parameters_.view(lastLinear_ + ".bias");

@@ -45,6 +45,7 @@ public:
     void train(bool) override {}
     void freeze() override;
     void joinRanks(std::shared_ptr<Comm> comm) override;
+    bool runsOnGpus() const override { return true; }
     void moveTo(DeviceLibrary& library, const DeviceChoice& choice) override;
     bool handlesHalo() const override { return true; }
     bool sumsGradients() const override { return true; }
@@ -170,7 +171,7 @@ template<class T>
 void MeshGraphNet<T>::moveTo(DeviceLibrary& library, const DeviceChoice& choice)
 {
     pass_ = library.meshGraphNet<T>(sizes_, parameters_, choice);
-    parameters_.moveTo(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(choice.index)));
+    parameters_.moveTo(library.device(choice.index));
     tapes_.clear();
 }
 

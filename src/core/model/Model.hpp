@@ -61,6 +61,9 @@ public:
     //  the backward pass. Graphs may have a halo if handlesHalo().
     virtual void joinRanks(std::shared_ptr<Comm>) {}
 
+    //- moveTo() works
+    virtual bool runsOnGpus() const { return false; }
+
     //- Compute on a GPU from now on: parameters() and what forward() takes and gives are there.
     //  Before anything else is asked for. Throws Error if the model runs on the CPU only.
     virtual void moveTo(DeviceLibrary& library, const DeviceChoice& choice);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace inSitu
+{
+
+//- Work of a device that was recorded once, to be put into its queue as a whole
+class Recording
+{
+public:
+
+    virtual ~Recording() = default;
+    virtual void replay() = 0;
+};
+
+
+//- A queue of a device. What is put in is done in that order, perhaps after the call has returned.
+//  One thread calls.
+class DeviceQueue
+{
+public:
+
+    virtual ~DeviceQueue() = default;
+
+    //- Put in what work does. It may run as late as in waitFor(): it owns what it needs, and what
+    //  it reads of the host's memory, or writes there, is left alone until then.
+    virtual void put(std::function<void()> work) = 0;
+
+    //- What work does, without doing it. It must not ask the device for anything, nor take memory
+    //  that it gives back to others; all memory that it touches stays where it is as long as the
+    //  recording is used. Throws what work throws, or if the device cannot record it.
+    virtual std::unique_ptr<Recording> record(std::function<void()> work) = 0;
+
+    //- Stands for all that was put in so far
+    virtual std::int64_t mark() = 0;
+
+    //- Until that is done. Throws what has gone wrong there.
+    virtual void waitFor(std::int64_t mark) = 0;
+};
+
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "CudaQueue.hpp"
+
+#include <c10/cuda/CUDAGuard.h>
+
+namespace inSitu
+{
+namespace device
+{
+namespace
+{
+
+class CudaRecording final : public Recording
+{
+public:
+
+    explicit CudaRecording(const c10::cuda::CUDAStream& stream) : stream_(stream) {}
+
+    void record(const std::function<void()>& work, const c10::MempoolId_t& pool)
+    {
+        const c10::cuda::CUDAStreamGuard guard(stream_);
+        // Other threads of the solver may use the GPU meanwhile
+        graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+        try
+        {
+            work();
+        }
+        catch (...)
+        {
+            try
+            {
+                graph_.capture_end();
+            }
+            catch (...)
+            {
+                // What work has thrown tells more
+            }
+            throw;
+        }
+        graph_.capture_end();
+    }
+
+    void replay() override
+    {
+        const c10::cuda::CUDAStreamGuard guard(stream_);
+        graph_.replay();
+    }
+
+private:
+
+    c10::cuda::CUDAStream stream_;
+    at::cuda::CUDAGraph graph_;
+};
+
+}
+
+
+CudaQueue::CudaQueue(int index)
+:
+    stream_(c10::cuda::getStreamFromPool(true, static_cast<c10::DeviceIndex>(index))),
+    pool_(at::cuda::graph_pool_handle())
+{}
+
+
+void CudaQueue::put(std::function<void()> work)
+{
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    work();
+}
+
+
+std::unique_ptr<Recording> CudaQueue::record(std::function<void()> work)
+{
+    auto recording = std::make_unique<CudaRecording>(stream_);
+    recording->record(work, pool_);
+    return recording;
+}
+
+
+std::int64_t CudaQueue::mark()
+{
+    marks_.emplace_back(++nMarks_, at::cuda::CUDAEvent());
+    marks_.back().second.record(stream_);
+    return nMarks_;
+}
+
+
+void CudaQueue::waitFor(std::int64_t mark)
+{
+    while (!marks_.empty() && marks_.front().first <= mark)
+    {
+        if (marks_.front().first == mark)
+        {
+            marks_.front().second.synchronize();
+        }
+        marks_.pop_front();
+    }
+}
+
+}
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Error.hpp"
+#include "model/DeviceLibrary.hpp"
+#include "model/MeshGraphNetPass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace inSitu
+{
+
+//- A queue in which nothing is done before somebody waits for it: who overwrites too early what he
+//  has handed over, or reads too early what he will get, gets other numbers
+class FakeQueue final : public DeviceQueue
+{
+public:
+
+    void put(std::function<void()> work) override
+    {
+        work_.push_back(std::move(work));
+        ++nPut_;
+    }
+
+    std::unique_ptr<Recording> record(std::function<void()> work) override
+    {
+        if (refuses)
+        {
+            throw Error("refused\nhere");
+        }
+        ++nRecords;
+        return std::make_unique<FakeRecording>(*this, std::move(work));
+    }
+
+    std::int64_t mark() override { return nPut_; }
+
+    void waitFor(std::int64_t mark) override
+    {
+        while (nDone_ < mark)
+        {
+            const std::function<void()> work = std::move(work_.front());
+            work_.pop_front();
+            ++nDone_;
+            work();
+        }
+    }
+
+    bool refuses = false;
+    std::int64_t stamp = 0;
+    int nRecords = 0;
+
+private:
+
+    //- Does its work again, with what it had when it was recorded
+    struct FakeRecording final : Recording
+    {
+        FakeRecording(FakeQueue& theQueue, std::function<void()> theWork)
+        :
+            queue(theQueue),
+            work(std::move(theWork)),
+            stamp(theQueue.stamp)
+        {}
+
+        void replay() override
+        {
+            EXPECT_EQ(stamp, queue.stamp) << "replayed on memory that was given back";
+            queue.put(work);
+        }
+
+        FakeQueue& queue;
+        std::function<void()> work;
+        std::int64_t stamp;
+    };
+
+    std::deque<std::function<void()>> work_;
+    std::int64_t nPut_ = 0;
+    std::int64_t nDone_ = 0;
+};
+
+
+//- One device that is the CPU
+class FakeDevice final : public DeviceLibrary
+{
+public:
+
+    int nDevices() const override { return nGpus; }
+    std::string nameOf(int) const override { return "fake"; }
+    at::Device device(int) const override { return at::kCPU; }
+    std::shared_ptr<DeviceQueue> makeQueue(int) override { return queue; }
+    std::int64_t memoryStamp() const override { return queue->stamp; }
+    Memory memoryOf(int) const override { return {3 << 20, 5 << 20}; }
+
+    int nGpus = 1;
+    std::shared_ptr<FakeQueue> queue = std::make_shared<FakeQueue>();
+    DeviceChoice choice;                //!< of the last model
+
+protected:
+
+    std::shared_ptr<GraphPass<double>> doublePass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& theChoice) override
+    {
+        choice = theChoice;
+        return std::make_shared<MeshGraphNetPass<double>>(sizes, parameters, pool_);
+    }
+
+    std::shared_ptr<GraphPass<float>> floatPass(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& theChoice) override
+    {
+        choice = theChoice;
+        return std::make_shared<MeshGraphNetPass<float>>(sizes, parameters, pool_);
+    }
+
+private:
+
+    ThreadPool pool_{1};
+};
+
+}
