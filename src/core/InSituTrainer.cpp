@@ -163,8 +163,8 @@ void InSituTrainer::Impl::begin()
     const GraphSize size = sizeOverRanks(*mesh.state.graph, *comm);
     record->start
     ({
-        INSITU_VERSION, "cpu", settings.training.precision, size.cells, size.nodes,
-        size.edges, loop->trainer().model().nParameters(), settings.json
+        INSITU_VERSION, loop->trainer().device(), settings.training.precision, size.cells,
+        size.nodes, size.edges, loop->trainer().model().nParameters(), settings.json
     });
     recordBuilds();
     info(announcement(size));
@@ -214,6 +214,7 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
 {
     const ReplayBuffer::Limits& limits = loop->bufferLimits();
     const std::vector<std::string>& features = loop->stream().layout().features;
+    const std::string& reason = loop->trainer().reasonForDevice();
 
     std::string text = mesh.text
         + "\n    versions: inSituFoam " INSITU_VERSION ", " + join(theCase.versions, ", ")
@@ -230,7 +231,9 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
             : std::to_string(settings.object.horizon)) + ')'
         + "\n    model: " + settings.training.modelType + ", "
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
-        + settings.training.precision + ", cpu, " + std::to_string(loop->nThreads()) + " threads"
+        + settings.training.precision + ", " + loop->trainer().device() + ", "
+        + std::to_string(loop->nThreads()) + " threads"
+        + (reason.empty() ? "" : " (device auto: " + reason + ')')
         + "\n    buffer: at most " + std::to_string(limits.capacity) + " samples of "
         + bytesText(loop->stream().bytesPerSample())
         + (theCase.meshMayChange ? " and their meshes" : "") + ", and at most "
@@ -377,6 +380,7 @@ void InSituTrainer::finish()
 
 void InSituTrainer::Impl::finish()
 {
+    loop->settle();
     const double wall = loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = profiler.stages(*comm);
     recordBuilds();

@@ -96,6 +96,7 @@ void InSituTrainer::Impl::write(double time, const std::string& timeName,
 {
     ScopedTimer timer(profiler, "write");
     takeInitialWeights();
+    loop->settle();
     if (loop->badSteps() > 0)
     {
         warn("no checkpoint at time " + timeName + ": the last "

@@ -169,7 +169,7 @@ at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Sca
     const std::vector<std::int64_t> sizes{batchSize, nCells, nColumns};
     if (!targets_.defined() || targets_.sizes() != at::IntArrayRef(sizes))
     {
-        targets_ = at::empty(sizes, scalarType(layout_.precision));
+        targets_ = zeros(sizes);
     }
 
     AT_DISPATCH_FLOATING_TYPES(targets_.scalar_type(), "normaliseTargets", [&]
@@ -186,14 +186,22 @@ at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Sca
 }
 
 
+at::Tensor BatchAssembler::zeros(at::IntArrayRef sizes) const
+{
+    return at::zeros(sizes,
+        at::dtype(scalarType(layout_.precision)).pinned_memory(layout_.pinned));
+}
+
+
 at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
 {
     std::vector<double> features = edgeFeatures(*key.graph, *key.geometry);
     const at::Tensor raw = at::from_blob(features.data(),
         {key.graph->nEdges(), key.geometry->nEdgeFeatures()}, at::kDouble);
     const at::Tensor scales = at::tensor(edgeScales(*key.geometry, key.length), at::kDouble);
-    const at::Tensor fixed = at::div(raw, scales).to(scalarType(layout_.precision));
-    return layout_.nEdgeInputs == 0 ? fixed : at::constant_pad_nd(fixed, {0, layout_.nEdgeInputs});
+    const at::Tensor edges = zeros({raw.size(0), raw.size(1) + layout_.nEdgeInputs});
+    edges.narrow(1, 0, raw.size(1)).copy_(raw/scales);
+    return edges;
 }
 
 
@@ -209,7 +217,7 @@ at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
             + std::to_string(given) + " static values");
     }
 
-    at::Tensor nodes = at::zeros({key.batchSize, nNodes, width()}, scalarType(layout_.precision));
+    at::Tensor nodes = zeros({key.batchSize, nNodes, width()});
     if (nStatic > 0)
     {
         const at::Tensor raw = at::from_blob(const_cast<float*>(key.staticFeatures->data()),

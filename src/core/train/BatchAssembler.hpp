@@ -8,7 +8,7 @@
 #include "sample/Normaliser.hpp"
 #include "sample/Sample.hpp"
 
-#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 
 namespace inSitu
 {
@@ -29,6 +29,7 @@ public:
         int nTargetColumns = 0;
         Precision precision = Precision::float32;
         int nEdgeInputs = 0;        //!< columns of edges behind those of the geometry
+        bool pinned = false;        //!< in memory from which a GPU copies by itself
     };
 
     BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild& count);
@@ -96,6 +97,7 @@ private:
 
     using NodeBuffer = Stamped<NodeKey, at::Tensor>;
 
+    at::Tensor zeros(at::IntArrayRef sizes) const;
     at::Tensor makeEdges(const EdgeKey& key) const;
     at::Tensor makeNodes(const NodeKey& key) const;
     std::int64_t nStaticColumns() const;

@@ -26,7 +26,7 @@ bool allFinite(const std::vector<double>& values)
 double secondsInTraining(const Profiler& profiler)
 {
     double sum = 0;
-    for (const char* stage : {"assemble", "forward", "backward", "update", "predict"})
+    for (const char* stage : {"assemble", "forward", "backward", "update", "launch", "wait", "predict"})
     {
         sum += profiler.seconds(stage);
     }
@@ -87,7 +87,7 @@ LearningLoop::LearningLoop
         std::make_unique<Trainer>
         (
             settings.training,
-            trainerLayout(settings, theCase, stream_, std::move(count)),
+            trainerLayout(settings, theCase, stream_, std::move(count), warn_),
             comm_,
             pool_,
             profiler_
@@ -359,11 +359,27 @@ void LearningLoop::train(const Sample& sample)
             batch.push_back(std::move(drawn));
         }
 
-        const Trainer::Step step = trainer_->step(batch, normaliser_);
+        trainer_->start(batch, normaliser_);
+        account(false);
+        checkReplicas();
+    }
+}
+
+
+//- Steps that have ended; wait: all
+void LearningLoop::account(bool wait)
+{
+    for (const Trainer::Step& step : trainer_->ended(wait))
+    {
         learningRate_ = step.learningRate;
+        if (step.overflow)
+        {
+            ++dropped_["overflow"];
+            continue;
+        }
         if (!step.finite)
         {
-            leaveOutStep();
+            leaveOutStep(step.number);
             continue;
         }
         badSteps_ = 0;
@@ -373,7 +389,6 @@ void LearningLoop::train(const Sample& sample)
         {
             gradientNorm_ = step.gradientNorm;
         }
-        checkReplicas();
     }
 }
 
@@ -395,13 +410,13 @@ void LearningLoop::checkReplicas()
 }
 
 
-void LearningLoop::leaveOutStep()
+void LearningLoop::leaveOutStep(std::int64_t number)
 {
     ++dropped_["badStep"];
     ++badSteps_;
 
     const std::string message = "the loss, its gradient or the new weights are not finite: training"
-        " step " + std::to_string(trainer_->nSteps()) + " is left out; a lower"
+        " step " + std::to_string(number) + " is left out; a lower"
         " optimizer.learningRate or optimizer.maxGradNorm helps";
     if (badSteps_ > settings_.object.maxBadSteps)
     {
@@ -423,6 +438,7 @@ std::optional<TrainingRecord::Report> LearningLoop::report(double time, std::int
         return std::nullopt;
     }
 
+    account(true);
     TrainingRecord::Report report;
     report.time = time;
     report.timeIndex = timeIndex;
@@ -503,8 +519,9 @@ void LearningLoop::reconfigure(const Settings& settings)
 }
 
 
-StateTree LearningLoop::save() const
+StateTree LearningLoop::save()
 {
+    account(true);
     StateTree state;
     state.putInt("executions", executions_);
     state.putDouble("lossSum", lossSum_);

@@ -89,8 +89,12 @@ public:
     //- Inputs that were mapped to another mesh
     std::int64_t nMapped() const { return nMapped_; }
 
+    //- Count the training steps that a GPU has in flight, once they have ended. Before badSteps()
+    //  and dropped() are asked.
+    void settle() { account(true); }
+
     //- The same on all ranks
-    StateTree save() const;
+    StateTree save();
 
     //- Of this rank: what waits for a target, and the generator of the model if it has one
     StateTree savePart() const;
@@ -115,7 +119,8 @@ private:
     void countInScales(const Completed& completed);
     void train(const Sample& sample);
     void leaveOut(const std::string& message);
-    void leaveOutStep();
+    void account(bool wait);
+    void leaveOutStep(std::int64_t number);
     void checkReplicas();
     void warnOfIdleness(double time);
 

@@ -21,8 +21,12 @@ public:
     //  mse: sum_b sum_n w_n sum_c (p − t)² / (B C weightSum); l1 likewise; a double scalar.
     //  With `reduction sum` it is not divided. Differentiable in the prediction; summed in
     //  fixed chunks, hence the same bits for any number of threads.
+    //  Tensors on a GPU give a scalar there.
     virtual at::Tensor operator()(const at::Tensor& prediction, const at::Tensor& target,
         const at::Tensor& weight, double weightSum) = 0;
+
+    //- On a GPU it asks the device for nothing, so that a step with it can be recorded
+    virtual bool canBeRecorded() const { return true; }
 };
 
 

@@ -27,6 +27,14 @@ StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const
 }
 
 
+//- All precisions but float64 keep samples, parameters and optimiser in float32
+bool isOtherStorage(const ConfigDifference& change)
+{
+    const std::string wide = "\"float64\"";     // words of entries are quoted
+    return change.path == "training.precision" && change.before != wide && change.after != wide;
+}
+
+
 //- First row that lies elsewhere; empty: none. then: where the rows were.
 std::string pointDifference(const std::vector<double>& then, const TrainingCase& theCase,
     const CaseMesh& mesh, const Comm& comm)
@@ -122,7 +130,8 @@ std::vector<std::string> requireSameRun
     for (const ConfigDifference& change
       : differences(identity.subTree("configuration").texts(), settings.values))
     {
-        (isFixedForever(change.path) ? faults : applied).push_back(change.text());
+        (isFixedForever(change.path) && !isOtherStorage(change) ? faults : applied)
+            .push_back(change.text());
     }
 
     // Other columns or rows make another mesh of the same one

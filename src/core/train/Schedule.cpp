@@ -27,6 +27,8 @@ public:
             : main_->factor(k - steps_);
     }
 
+    bool observes() const override { return main_->observes(); }
+
     void observe(double metric) override
     {
         if (++nObserved_ > steps_)

@@ -19,6 +19,9 @@ public:
     //- Factor on the base rate for optimiser step k = 0, 1, …
     virtual double factor(std::int64_t k) const = 0;
 
+    //- Whether the factor depends on what observe() is told
+    virtual bool observes() const { return false; }
+
     //- Tell the metric of the step just made (plateau); ignored by others
     virtual void observe(double metric) { static_cast<void>(metric); }
 

@@ -2,15 +2,20 @@
 #include "train/Trainer.hpp"
 
 #include "base/Error.hpp"
+#include "base/Text.hpp"
 #include "base/agree.hpp"
 #include "config/Flatten.hpp"
 #include "io/Crc32.hpp"
 #include "io/requireSameFile.hpp"
+#include "model/MeshGraphNet.hpp"
 #include "model/TensorState.hpp"
 #include "model/TorchScriptModel.hpp"
+#include "model/chooseDevice.hpp"
 #include "train/BatchAssembler.hpp"
 #include "train/BestWeights.hpp"
 #include "train/CellWeights.hpp"
+#include "train/DeviceForward.hpp"
+#include "train/DeviceSteps.hpp"
 #include "train/FixedChunks.hpp"
 #include "train/GradientBuffer.hpp"
 #include "train/InputNoise.hpp"
@@ -24,7 +29,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <utility>
 
 namespace inSitu
 {
@@ -56,6 +63,17 @@ std::vector<std::vector<Sample>> byMesh(const std::vector<Sample>& batch)
 }
 
 
+// One that is done while the next is made ready
+constexpr std::size_t maxInFlight = 2;
+
+
+CaptureRunner::Mode captureMode(const std::string& capture)
+{
+    return capture == "yes" ? CaptureRunner::Mode::required
+        : capture == "no" ? CaptureRunner::Mode::off : CaptureRunner::Mode::automatic;
+}
+
+
 bool isUnder(const std::string& path, const std::string& block)
 {
     return path.compare(0, block.size() + 1, block + '.') == 0;
@@ -74,12 +92,28 @@ struct Trainer::Impl
 
     Impl(const TrainingConfig& config, TrainerLayout theLayout, std::shared_ptr<Comm> theComm,
         ThreadPool& thePool, Profiler& theProfiler);
+    ~Impl();
 
     void applyOptimizer(const TrainingConfig& config);
     void applyLoss(const TrainingConfig& config);
     void applySchedule(const TrainingConfig& config);
 
     double learningRate() const { return baseRate*schedule->factor(nUpdates); }
+
+    //- On a GPU
+    void moveTo(const TrainingConfig& config);
+    void startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser);
+    void settle(std::size_t maxLeft);
+    [[noreturn]] void reportMemory(const std::string& reason) const;
+
+    //- work on the model or the optimiser where they are, with nothing in flight
+    template<class Work>
+    void whereItIs(Work work);
+
+    void save(StateTree& state) const;
+    std::vector<std::string> load(const StateTree& state);
+
+    Step stepHere(const std::vector<Sample>& batch, const Normaliser& normaliser);
 
     void addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
         const at::Tensor& targets, const Normaliser& normaliser);
@@ -95,6 +129,9 @@ struct Trainer::Impl
     Values values;                      // configuration in force
 
     std::unique_ptr<Model> model;
+    ChosenDevice where;
+    DeviceChoice choice;
+    std::shared_ptr<DeviceQueue> queue;         // of the GPU, as the next two; null: CPU
     std::vector<at::Tensor> parameters;
     std::unique_ptr<Loss> loss;
     bool weightedByVolume = false;
@@ -105,6 +142,14 @@ struct Trainer::Impl
     double maxGradNorm = 0;
     std::string scheduleType;
     std::unique_ptr<Schedule> schedule;
+
+    bool hasOptimizer = false;
+    std::unique_ptr<FusedOptimizer> fused;      // on its way to the steps
+    std::unique_ptr<DeviceSteps> steps;
+    std::unique_ptr<DeviceForward> forward;
+    std::deque<Step> inFlight;
+    std::vector<Step> ended;
+    std::int64_t nWaiting = 0;          // passes on the GPU that wait for an update
 
     BatchAssembler assembler;
     CellWeights weights;
@@ -128,7 +173,8 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     values(flatten(config.written())),
     model(config.model->build(layout.shape, config.arithmetic(),
         static_cast<std::uint64_t>(config.seed), pool)),
-    parameters(model->parameters()),
+    where(chooseDevice(config.device, *model, comm->size(), layout.devices)),
+    choice(config.onDevice(where.index)),
     assembler
     (
         {
@@ -137,7 +183,8 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
             layout.staticColumns,
             layout.shape.nOutputs,
             config.arithmetic(),
-            layout.nEdgeInputs
+            layout.nEdgeInputs,
+            where.library && !where.library->device(where.index).is_cpu()
         },
         pool,
         layout.countBuild
@@ -154,6 +201,17 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         }
     }
     model->joinRanks(comm);
+    if (where.library)
+    {
+        moveTo(config);
+    }
+    else if (choice.storage == Storage::bfloat16 || choice.storage == Storage::float16)
+    {
+        throw Error("precision " + config.precision + " is for GPUs, and this run is on the "
+            + where.name + (where.reason.empty() ? "" : " (" + where.reason + ')')
+            + ".\n    Remedy: precision float32");
+    }
+    parameters = model->parameters();
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
     at::set_num_threads(isScripted ? pool.nThreads() : 1);
 
@@ -163,24 +221,129 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
 }
 
 
+Trainer::Impl::~Impl()
+{
+    // What is in flight uses what is about to go
+    try
+    {
+        if (queue)
+        {
+            queue->waitFor(queue->mark());
+        }
+    }
+    catch (const std::exception&)
+    {
+        // The device has failed: nothing is in flight
+    }
+}
+
+
+void Trainer::Impl::moveTo(const TrainingConfig& config)
+{
+    const at::Device device = where.library->device(where.index);
+    queue = where.library->makeQueue(where.index);
+    const auto runner = [&]
+    {
+        return CaptureRunner(where.library, queue, captureMode(config.capture),
+            config.maxCaptures, layout.note);
+    };
+    try
+    {
+        queue->put([this] { model->moveTo(*where.library, choice); });
+        queue->waitFor(queue->mark());
+        steps = std::make_unique<DeviceSteps>(queue, *model, device, runner(),
+            choice.storage == Storage::float16);
+        forward = std::make_unique<DeviceForward>(queue, *model, device, layout.shape.nOutputs,
+            runner(), false);
+    }
+    catch (const c10::OutOfMemoryError& error)
+    {
+        reportMemory(error.what_without_backtrace());
+    }
+}
+
+
+template<class Work>
+void Trainer::Impl::whereItIs(Work work)
+{
+    if (!queue)
+    {
+        work();
+        return;
+    }
+    settle(0);
+    queue->put(work);
+    queue->waitFor(queue->mark());
+}
+
+
+void Trainer::Impl::reportMemory(const std::string& reason) const
+{
+    const DeviceLibrary::Memory memory = where.library->memoryOf(where.index);
+    std::string text = "the memory of " + where.name + " does not do: "
+        + bytesText(memory.free) + " of " + bytesText(memory.total) + " are free";
+    if (const auto sizes = sizesOf(*model))
+    {
+        constexpr double edgesPerNode = 6;      // hexahedra
+        const double perNode = bytesPerNode(*sizes, edgesPerNode, choice);
+        text += ". Training takes about " + bytesText(static_cast<std::size_t>(perNode))
+            + " per cell and sample of a batch, so about "
+            + std::to_string(static_cast<std::int64_t>(memory.total/perNode)) + " cells fit";
+    }
+    const bool isShort = choice.storage == Storage::bfloat16 || choice.storage == Storage::float16;
+    throw Error(text + ".\n    Remedy:" + (isShort ? "" : " precision bfloat16;")
+        + (choice.recompute ? "" : " recompute yes;") + " a smaller batchSize, hiddenSize or"
+        " processorSize; device cpu\n    (" + reason.substr(0, reason.find('\n')) + ')');
+}
+
+
 void Trainer::Impl::applyOptimizer(const TrainingConfig& config)
 {
+    baseRate = config.optimizer->learningRate;
+    accumulationSteps = config.optimizer->gradAccumulationSteps;
+    maxGradNorm = config.optimizer->maxGradNorm;
+    optimizerType = config.optimizerType;
+    if (queue)
+    {
+        whereItIs([&]
+        {
+            std::unique_ptr<FusedOptimizer> next = config.optimizer->buildFused(parameters);
+            if (hasOptimizer)
+            {
+                next->load(steps->optimizer().save());
+            }
+            hasOptimizer = true;
+            fused = std::move(next);
+        });
+        steps->setOptimizer(std::move(fused), maxGradNorm, accumulationSteps);
+        return;
+    }
     std::unique_ptr<Optimizer> next = config.optimizer->build(parameters);
     if (optimizer)
     {
         next->load(optimizer->save());
     }
     optimizer = std::move(next);
-    optimizerType = config.optimizerType;
-    baseRate = config.optimizer->learningRate;
-    accumulationSteps = config.optimizer->gradAccumulationSteps;
-    maxGradNorm = config.optimizer->maxGradNorm;
 }
 
 
 void Trainer::Impl::applyLoss(const TrainingConfig& config)
 {
+    if (queue)
+    {
+        settle(0);
+        steps->forget();
+    }
     loss = config.loss->build(pool);
+    if (queue)
+    {
+        if (config.capture == "yes" && !loss->canBeRecorded())
+        {
+            throw Error("training.capture yes: a step with the loss of a TorchScript file cannot be"
+                " recorded; choose capture auto or no");
+        }
+        steps->setLoss(*loss);
+    }
     weightedByVolume = config.loss->weights == "volume";
 }
 
@@ -335,6 +498,71 @@ double Trainer::Impl::update()
 }
 
 
+//- Tell what the oldest steps gave, so that at most maxLeft stay in flight
+void Trainer::Impl::settle(std::size_t maxLeft)
+{
+    const ScopedTimer timer(profiler, "wait");
+    for (const DeviceSteps::Result& result : steps->take(maxLeft))
+    {
+        Step step = inFlight.front();
+        inFlight.pop_front();
+        step.loss = result.loss;
+        step.gradientNorm = result.gradientNorm;
+        step.finite = result.finite;
+        step.updated = result.updated;
+        step.overflow = result.overflow;
+        nWaiting = static_cast<std::int64_t>(result.count);
+        if (result.updated)
+        {
+            ++nUpdates;
+            schedule->observe(result.metric);
+        }
+        ended.push_back(step);
+    }
+}
+
+
+void Trainer::Impl::startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser)
+{
+    settle(schedule->observes() ? 0 : maxInFlight - 1);
+
+    // In the good case each step in flight is a pass
+    const auto nInFlight = static_cast<std::int64_t>(inFlight.size());
+    const std::int64_t nExpected = nUpdates + (nWaiting + nInFlight)/accumulationSteps;
+    Step step;
+    step.number = nSteps;
+    step.learningRate = baseRate*schedule->factor(nExpected);
+    steps->setLearningRate(step.learningRate);
+
+    const std::vector<std::vector<Sample>> groups = byMesh(batch);
+    for (const std::vector<Sample>& group : groups)
+    {
+        {
+            const ScopedTimer timer(profiler, "wait");
+            steps->waitForHost();
+            forward->waitForHost();
+        }
+        GraphBatch inputs;
+        at::Tensor targets;
+        {
+            const ScopedTimer timer(profiler, "assemble");
+            inputs = assembler.inputs(group, normaliser.inputScales());
+            targets = assembler.targets(group, normaliser.target());
+            if (layout.noise > 0)
+            {
+                addNoise(group, inputs, targets, normaliser);
+            }
+        }
+        const ScopedTimer timer(profiler, "launch");
+        steps->add(inputs, targets, weights.on(group.front().mesh, weightedByVolume),
+            groups.size() == 1 ? 1.0
+                : static_cast<double>(group.size())/static_cast<double>(batch.size()),
+            &group == &groups.front(), &group == &groups.back());
+    }
+    inFlight.push_back(step);
+}
+
+
 Trainer::Trainer(const TrainingConfig& config, TrainerLayout layout, std::shared_ptr<Comm> comm,
     ThreadPool& pool, Profiler& profiler)
 :
@@ -347,9 +575,25 @@ Trainer::~Trainer() = default;
 
 void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction)
 {
-    const ScopedTimer timer(impl_->profiler, "predict");
-    const GraphBatch batch = impl_->assembler.inputs(sample, normaliser.inputScales());
-    predictPhysical(*impl_->model, batch, normaliser.target(), impl_->pool, prediction);
+    Impl& self = *impl_;
+    const ScopedTimer timer(self.profiler, "predict");
+    if (!self.queue)
+    {
+        const GraphBatch batch = self.assembler.inputs(sample, normaliser.inputScales());
+        predictPhysical(*self.model, batch, normaliser.target(), self.pool, prediction);
+        return;
+    }
+    self.steps->waitForHost();
+    const GraphBatch batch = self.assembler.inputs(sample, normaliser.inputScales());
+    try
+    {
+        toPhysical((*self.forward)(batch), batch.graph->nCells(), normaliser.target(), self.pool,
+            prediction);
+    }
+    catch (const c10::OutOfMemoryError& error)
+    {
+        self.reportMemory(error.what_without_backtrace());
+    }
 }
 
 
@@ -368,40 +612,92 @@ void Trainer::followScales(const Scaling& before, const Scaling& after)
         factor[c] = std::min(before.scale[c]/after.scale[c], 1.0);
         shift[c] = (before.shift[c] - after.shift[c])/after.scale[c];
     }
-    if (impl_->model->rescaleOutput(factor, shift))
+    bool isRescaled = false;
+    const auto rescale = [&, self = impl_.get()]
+        { isRescaled = self->model->rescaleOutput(factor, shift); };
+    impl_->whereItIs(rescale);
+    if (isRescaled)
     {
         impl_->best.rescale(factor, shift);
     }
 }
 
 
-Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& normaliser)
+Trainer::Step Trainer::Impl::stepHere(const std::vector<Sample>& batch,
+    const Normaliser& normaliser)
 {
-    Impl& self = *impl_;
-    ++self.nSteps;
-
     Step step;
-    step.learningRate = self.learningRate();
-    const Impl::Pass pass = self.pass(batch, normaliser);
+    step.number = nSteps;
+    step.learningRate = learningRate();
+    const Pass pass = this->pass(batch, normaliser);
     step.loss = pass.loss;
 
-    const ScopedTimer timer(self.profiler, "update");
-    step.gradientNorm = euclideanNorm(pass.gradients, self.pool);
+    const ScopedTimer timer(profiler, "update");
+    step.gradientNorm = euclideanNorm(pass.gradients, pool);
     step.finite = std::isfinite(step.loss) && std::isfinite(step.gradientNorm);
     if (!step.finite)
     {
         return step;
     }
 
-    self.accumulated.add(pass.gradients);
-    self.lossSum += step.loss;
-    if (self.accumulated.count() >= self.accumulationSteps)
+    accumulated.add(pass.gradients);
+    lossSum += step.loss;
+    if (accumulated.count() >= accumulationSteps)
     {
-        step.gradientNorm = self.update();
+        step.gradientNorm = update();
         step.finite = std::isfinite(step.gradientNorm);
         step.updated = step.finite;
     }
     return step;
+}
+
+
+void Trainer::start(const std::vector<Sample>& batch, const Normaliser& normaliser)
+{
+    Impl& self = *impl_;
+    ++self.nSteps;
+    if (!self.queue)
+    {
+        self.ended.push_back(self.stepHere(batch, normaliser));
+        return;
+    }
+    try
+    {
+        self.startOnDevice(batch, normaliser);
+    }
+    catch (const c10::OutOfMemoryError& error)
+    {
+        self.reportMemory(error.what_without_backtrace());
+    }
+}
+
+
+std::vector<Trainer::Step> Trainer::ended(bool wait)
+{
+    if (wait && impl_->queue)
+    {
+        impl_->settle(0);
+    }
+    return std::exchange(impl_->ended, {});
+}
+
+
+Trainer::Step Trainer::step(const std::vector<Sample>& batch, const Normaliser& normaliser)
+{
+    start(batch, normaliser);
+    return ended(true).back();
+}
+
+
+const std::string& Trainer::device() const
+{
+    return impl_->where.name;
+}
+
+
+const std::string& Trainer::reasonForDevice() const
+{
+    return impl_->where.reason;
 }
 
 
@@ -417,6 +713,7 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
     {
         const std::string& path = difference.path;
         const bool fixed = path == "device" || path == "precision" || path == "seed"
+            || path == "tf32" || path == "recompute" || path == "capture" || path == "maxCaptures"
             || isUnder(path, "model") || (isUnder(path, "optimizer") && !sameOptimizer);
         if (fixed)
         {
@@ -459,10 +756,11 @@ std::string Trainer::firstStaleEntry() const
 
 bool Trainer::sameOnAllRanks() const
 {
+    impl_->whereItIs([] {});
     std::uint32_t sum = 0;
     for (const at::Tensor& parameter : impl_->parameters)
     {
-        const at::Tensor values = parameter.detach().contiguous();
+        const at::Tensor values = parameter.detach().to(at::kCPU).contiguous();
         sum = crc32(values.const_data_ptr(), values.nbytes(), sum);
     }
     return largestOf(*impl_->comm, sum) == leastOf(*impl_->comm, sum);
@@ -477,19 +775,22 @@ std::int64_t Trainer::nSteps() const
 
 std::int64_t Trainer::nUpdates() const
 {
+    impl_->whereItIs([] {});
     return impl_->nUpdates;
 }
 
 
 Model& Trainer::model()
 {
+    impl_->whereItIs([] {});
     return *impl_->model;
 }
 
 
 void Trainer::keepBest(double skill)
 {
-    impl_->best.keep(*impl_->model, impl_->layout.shape.nOutputs, skill);
+    impl_->whereItIs([self = impl_.get(), skill]
+        { self->best.keep(*self->model, self->layout.shape.nOutputs, skill); });
 }
 
 
@@ -501,80 +802,105 @@ double Trainer::bestSkill() const
 
 void Trainer::visitBest(const std::function<void(const Model&)>& visit)
 {
-    impl_->best.visit(*impl_->model, visit);
+    impl_->whereItIs([self = impl_.get(), &visit] { self->best.visit(*self->model, visit); });
 }
 
 
 StateTree Trainer::save() const
 {
-    const Impl& self = *impl_;
     StateTree state;
-    state.putInt("nSteps", self.nSteps);
-    state.putInt("nUpdates", self.nUpdates);
-    state.putTree("model", saveTensors(self.model->namedTensors()));
-    state.putText("optimizerType", self.optimizerType);
-    state.putTree("optimizer", self.optimizer->save());
-    state.putText("scheduleType", self.scheduleType);
-    state.putTree("schedule", self.schedule->save());
-    state.putTree("accumulated", self.accumulated.save());
-    state.putDouble("lossSum", self.lossSum);
-    state.putInt("noise/seed", static_cast<std::int64_t>(self.noise.state().seed));
-    state.putInt("noise/draws", self.noise.state().nDraws);
-    state.putTree("best", self.best.save(*self.model));
+    impl_->whereItIs([self = impl_.get(), &state] { self->save(state); });
+    return state;
+}
 
-    const std::vector<std::uint8_t> modelGenerator = self.model->generatorState();
+
+void Trainer::Impl::save(StateTree& state) const
+{
+    state.putInt("nSteps", nSteps);
+    state.putInt("nUpdates", nUpdates);
+    state.putTree("model", saveTensors(model->namedTensors()));
+    state.putText("optimizerType", optimizerType);
+    state.putTree("optimizer", queue ? steps->optimizer().save() : optimizer->save());
+    state.putText("scheduleType", scheduleType);
+    state.putTree("schedule", schedule->save());
+    state.putTree("accumulated", queue ? steps->saveAccumulated() : accumulated.save());
+    state.putDouble("lossSum", queue ? steps->lossSum() : lossSum);
+    state.putInt("noise/seed", static_cast<std::int64_t>(noise.state().seed));
+    state.putInt("noise/draws", noise.state().nDraws);
+    state.putTree("best", best.save(*model));
+    if (const auto scaler = queue ? steps->saveScaler() : std::nullopt)
+    {
+        state.putTree("gradScaler", *scaler);
+    }
+
+    const std::vector<std::uint8_t> modelGenerator = model->generatorState();
     if (!modelGenerator.empty())
     {
         state.put("modelGenerator", modelGenerator);
     }
-    return state;
 }
 
 
 std::vector<std::string> Trainer::load(const StateTree& state)
 {
-    Impl& self = *impl_;
+    std::vector<std::string> notes;
+    impl_->whereItIs([self = impl_.get(), &state, &notes] { notes = self->load(state); });
+    return notes;
+}
+
+
+std::vector<std::string> Trainer::Impl::load(const StateTree& state)
+{
     std::vector<std::string> notes;
 
     const std::vector<at::Tensor> tensors =
-        readTensors(state.subTree("model"), self.model->namedTensors());
-    BestWeights best = BestWeights::from(state.subTree("best"), *self.model);
-    GradientBuffer accumulated =
-        GradientBuffer::from(state.subTree("accumulated"), self.parameters);
-    const double lossSum = state.getDouble("lossSum");
-    const std::int64_t nSteps = state.getInt("nSteps");
-    const std::int64_t nUpdates = state.getInt("nUpdates");
+        readTensors(state.subTree("model"), model->namedTensors());
+    BestWeights savedBest = BestWeights::from(state.subTree("best"), *model);
+    GradientBuffer savedGradients =
+        GradientBuffer::from(state.subTree("accumulated"), parameters);
+    const double savedLoss = state.getDouble("lossSum");
+    const std::int64_t savedSteps = state.getInt("nSteps");
+    const std::int64_t savedUpdates = state.getInt("nUpdates");
 
-    if (state.getText("optimizerType") == self.optimizerType)
+    if (state.getText("optimizerType") == optimizerType)
     {
-        self.optimizer->load(state.subTree("optimizer"));
+        Optimizer& present = queue ? steps->optimizer() : *optimizer;
+        present.load(state.subTree("optimizer"));
     }
     else
     {
         notes.push_back("the optimiser starts afresh: it was " + state.getText("optimizerType")
-            + " and is " + self.optimizerType + " now");
+            + " and is " + optimizerType + " now");
     }
-    if (state.getText("scheduleType") == self.scheduleType)
+    if (state.getText("scheduleType") == scheduleType)
     {
-        self.schedule->load(state.subTree("schedule"));
+        schedule->load(state.subTree("schedule"));
     }
     else
     {
         notes.push_back("the schedule has no history: it was " + state.getText("scheduleType")
-            + " and is " + self.scheduleType + " now");
+            + " and is " + scheduleType + " now");
     }
 
-    restoreTensors(*self.model, tensors);
-    self.best = std::move(best);
-    self.accumulated = std::move(accumulated);
-    self.lossSum = lossSum;
-    self.nSteps = nSteps;
-    self.nUpdates = nUpdates;
-    self.noise.setState({static_cast<std::uint64_t>(state.getInt("noise/seed")),
+    restoreTensors(*model, tensors);
+    best = std::move(savedBest);
+    nWaiting = savedGradients.count();
+    if (queue)
+    {
+        steps->load(state.subTree("accumulated"), savedLoss, state.subTree("gradScaler"));
+    }
+    else
+    {
+        accumulated = std::move(savedGradients);
+        lossSum = savedLoss;
+    }
+    nSteps = savedSteps;
+    nUpdates = savedUpdates;
+    noise.setState({static_cast<std::uint64_t>(state.getInt("noise/seed")),
         state.getInt("noise/draws")});
     if (state.has("modelGenerator"))
     {
-        self.model->setGeneratorState(state.get<std::uint8_t>("modelGenerator"));
+        model->setGeneratorState(state.get<std::uint8_t>("modelGenerator"));
     }
     return notes;
 }

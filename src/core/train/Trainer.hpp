@@ -29,6 +29,12 @@ struct TrainerLayout
     //  the noisy input: its noise is part of what the network has to undo (Pfaff et al. 2021).
     std::vector<int> inputOfTarget;
     CountBuild countBuild;      //!< told of each build of a cache of the trainer; may be empty
+
+    //- Receives what a user should know of the device; may be empty
+    std::function<void(const std::string&)> note;
+
+    //- Null: the library beside the core's, if it is needed
+    std::shared_ptr<DeviceLibrary> devices;
 };
 
 
@@ -36,7 +42,13 @@ struct TrainerLayout
 //  from outside, since they belong to the data and not to the network. Meshes come with the
 //  samples.
 //
-//  Stages of the profiler: assemble, forward, backward, update, predict.
+//  On a GPU a step is put into its queue, and what came out is told later: at most two steps are in
+//  flight. Whether a step is finite, and is left out if not, is decided on the GPU at once; rates of
+//  the steps in flight count on the good case. A schedule that follows the loss waits for each step.
+//  All functions but start() and ended(false) wait for what is in flight.
+//
+//  Stages of the profiler: assemble, forward, backward, update, predict; on a GPU assemble, launch,
+//  wait, predict.
 class Trainer
 {
 public:
@@ -60,6 +72,7 @@ public:
 
     struct Step
     {
+        std::int64_t number = 0;    //!< as nSteps() when it was started
         double loss = 0;            //!< normalised, over all ranks
         double learningRate = 0;    //!< used by this step, or due at the next update
         double gradientNorm = 0;    //!< before clipping; of the accumulated gradient when updated
@@ -67,13 +80,27 @@ public:
 
         //- False: loss, gradient or new weights were not finite; the weights are as before
         bool finite = true;
+
+        //- float16 on a GPU: left out, since gradients were beyond its range, for which their
+        //  scale is smaller now; finite all the same
+        bool overflow = false;
     };
 
     //- One forward and backward pass over the batch; an optimiser step with the mean of the
     //  gradients every gradAccumulationSteps finite passes. A pass that is not finite leaves
     //  no trace but its count. Samples on different meshes are passed one mesh after the other;
     //  each sample has the same share of loss and gradient.
+    void start(const std::vector<Sample>& batch, const Normaliser& normaliser);
+
+    //- The steps started since the last call that have ended, in order; wait: all
+    std::vector<Step> ended(bool wait);
+
+    //- start(), and the step when it has ended. Drops what ended() has not told yet.
     Step step(const std::vector<Sample>& batch, const Normaliser& normaliser);
+
+    //- "cpu", "cuda:0 (NVIDIA H200)"; and why it is not a GPU, if that was not said by the entry
+    const std::string& device() const;
+    const std::string& reasonForDevice() const;
 
     //- Apply what may change during a run: keys of the optimiser, its type excepted, loss,
     //  schedule. Returns the names of keys that differ and cannot be applied ("model.type",

@@ -2,32 +2,16 @@
 #include "train/TrainingConfig.hpp"
 
 #include "config/SchemaReader.hpp"
+#include "config/deviceWords.hpp"
 
 namespace inSitu
 {
 namespace
 {
 
-std::string complaintAboutDevice(const std::string& device)
+bool isShort(const std::string& precision)
 {
-    if (device == "auto" || device == "cpu")
-    {
-        return {};
-    }
-    const bool isCuda = device == "cuda"
-        || (device.size() > 5 && device.compare(0, 5, "cuda:") == 0
-            && device.find_first_not_of("0123456789", 5) == std::string::npos);
-    return isCuda
-        ? "device " + device + " is not supported yet: use auto or cpu"
-        : "device '" + device + "' is not known; one of: auto cpu cuda cuda:N";
-}
-
-
-std::string complaintAboutPrecision(const std::string& precision)
-{
-    return precision == "float32" || precision == "float64"
-        ? std::string()
-        : "precision " + precision + " is not supported yet: use float32 or float64";
+    return precision == "bfloat16" || precision == "float16";
 }
 
 }
@@ -44,11 +28,25 @@ TrainingConfig::TrainingConfig()
 
 void TrainingConfig::describe(Schema& schema)
 {
-    schema.key("device", device, "auto, cpu, cuda or cuda:N (cuda is not supported yet)");
+    schema.key("device", device, "where to train: auto (a GPU where one can be used), cpu, cuda or "
+        "cuda:N");
     schema.check({"device"}, [this] { return complaintAboutDevice(device); });
     schema.choice("precision", precision, {"float32", "float64", "bfloat16", "float16"},
-        "arithmetic of snapshots, model and optimiser (the 16-bit ones are not supported yet)");
-    schema.check({"precision"}, [this] { return complaintAboutPrecision(precision); });
+        "of model and samples; bfloat16 and float16, on a GPU, keep parameters and sums in float32");
+    schema.check({"precision", "device"}, [this]
+    {
+        return isShort(precision) && device == "cpu"
+            ? "precision " + precision + " is for GPUs; choose float32 with device cpu"
+            : std::string();
+    });
+    schema.key("tf32", tf32, "on a GPU, products of precision float32 may round their factors to 10 "
+        "bits (TF32)");
+    schema.key("recompute", recompute, "on a GPU, compute activations again in the backward pass: "
+        "less memory for more time");
+    schema.choice("capture", capture, {"auto", "yes", "no"},
+        "on a GPU, record a training step as one CUDA graph; auto: where that works");
+    schema.key("maxCaptures", maxCaptures, "recorded steps, one for each mesh and batch",
+        Range::atLeast(1));
     schema.key("seed", seed, "of all generators", Range::atLeast(0));
     schema.key("batchSize", batchSize,
         "samples per training step: the newest one, the others drawn from the buffer",
@@ -76,6 +74,19 @@ void TrainingConfig::setFolder(const std::string& folder)
 Precision TrainingConfig::arithmetic() const
 {
     return precision == "float64" ? Precision::float64 : Precision::float32;
+}
+
+
+DeviceChoice TrainingConfig::onDevice(int index) const
+{
+    DeviceChoice choice;
+    choice.index = index;
+    choice.storage = precision == "float64" ? Storage::float64
+        : precision == "bfloat16" ? Storage::bfloat16
+        : precision == "float16" ? Storage::float16 : Storage::float32;
+    choice.tf32 = tf32;
+    choice.recompute = recompute;
+    return choice;
 }
 
 

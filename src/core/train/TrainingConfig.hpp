@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/Node.hpp"
+#include "model/DeviceLibrary.hpp"
 #include "model/Model.hpp"
 #include "train/Loss.hpp"
 #include "train/Optimizer.hpp"
@@ -14,7 +15,11 @@ namespace inSitu
 struct TrainingConfig
 {
     std::string device = "auto";            //!< auto | cpu | cuda | cuda:N
-    std::string precision = "float32";      //!< float32 | float64 (16 bits: not supported yet)
+    std::string precision = "float32";      //!< float32 | float64 | bfloat16 | float16
+    bool tf32 = false;                      //!< on a GPU: products of float32 in TF32
+    bool recompute = false;                 //!< on a GPU: activations twice for less memory
+    std::string capture = "auto";           //!< on a GPU: auto | yes | no
+    std::int64_t maxCaptures = 8;
     std::int64_t seed = 1;
     std::int64_t batchSize = 1;
     std::int64_t stepsPerExecute = 1;
@@ -37,7 +42,11 @@ struct TrainingConfig
     //- Folder that relative file names start from
     void setFolder(const std::string& folder);
 
+    //- Of samples, parameters and optimiser: float64 or float32
     Precision arithmetic() const;
+
+    //- In which a GPU stores and multiplies
+    DeviceChoice onDevice(int index) const;
 
     //- The values in force, defaults included
     Node written() const;

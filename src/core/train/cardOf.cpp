@@ -51,7 +51,8 @@ ModelCard cardOf
     card.horizonTime = settings.object.horizonTime;
     card.boundaryNodes = settings.object.graph.boundaryNodes;
     card.mesh = mesh.text;
-    card.precision = settings.training.precision;
+    card.precision =
+        settings.training.arithmetic() == Precision::float64 ? "float64" : "float32";
     card.parameters = progress.parameters;
     card.samples = progress.samples;
     card.steps = progress.steps;

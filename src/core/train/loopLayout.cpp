@@ -62,7 +62,7 @@ Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const Traini
 
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count)
+    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note)
 {
     TrainerLayout layout;
     layout.nInputColumns = stream.layout().input.nColumns;
@@ -78,6 +78,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     layout.inputOfTarget = placesOf(columnNames(theCase.fields, theCase.targets),
         columnNames(theCase.fields, theCase.inputs));
     layout.countBuild = std::move(count);
+    layout.note = std::move(note);
     return layout;
 }
 

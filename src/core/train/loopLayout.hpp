@@ -20,7 +20,7 @@ SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& 
 Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase);
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count);
+    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note);
 
 //- Bytes that all samples may take: maxMemory, or a tenth of the node's memory
 std::size_t allowedMemory(const Settings& settings, const Comm& comm);

@@ -13,13 +13,19 @@ void predictPhysical(Model& model, const GraphBatch& batch, const Scaling& targe
 {
     const at::NoGradGuard noGradients;
     model.train(false);
-    const at::Tensor output = model.forward(batch).contiguous();
+    toPhysical(model.forward(batch).contiguous(), batch.graph->nCells(), target, pool,
+        prediction);
+}
 
+
+void toPhysical(const at::Tensor& output, std::int64_t nCells, const Scaling& target,
+    ThreadPool& pool, Span<double> prediction)
+{
     const auto nColumns = static_cast<std::int64_t>(target.scale.size());
     AT_DISPATCH_FLOATING_TYPES(output.scalar_type(), "physical", [&]
     {
         const auto* values = output.const_data_ptr<scalar_t>();
-        forChunks(pool, batch.graph->nCells()*nColumns,
+        forChunks(pool, nCells*nColumns,
             [&](std::int64_t first, std::int64_t last, int)
             {
                 for (std::int64_t i = first; i < last; ++i)

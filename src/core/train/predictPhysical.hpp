@@ -15,4 +15,8 @@ namespace inSitu
 void predictPhysical(Model& model, const GraphBatch& batch, const Scaling& target,
     ThreadPool& pool, Span<double> prediction);
 
+//- The same from what the model has given for one sample, [1, nNodes, nOutputs] on the host
+void toPhysical(const at::Tensor& output, std::int64_t nCells, const Scaling& target,
+    ThreadPool& pool, Span<double> prediction);
+
 }

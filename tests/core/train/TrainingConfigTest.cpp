@@ -94,12 +94,29 @@ TEST(TrainingConfig, FilesAreRelativeToTheFolder)
 }
 
 
-TEST(TrainingConfig, WhatIsNotBuiltYetSaysSo)
+TEST(TrainingConfig, DeviceAndPrecisionSayHowAGpuComputes)
 {
-    EXPECT_THAT(complaintAbout("device", "cuda"), HasSubstr("not supported yet"));
-    EXPECT_THAT(complaintAbout("device", "cuda:1"), HasSubstr("not supported yet"));
-    EXPECT_THAT(complaintAbout("precision", "bfloat16"), HasSubstr("use float32 or float64"));
-    EXPECT_THAT(complaintAbout("precision", "float16"), HasSubstr("not supported yet"));
+    const DeviceChoice choice = trainingConfig({{"device", "cuda:2"}, {"precision", "bfloat16"},
+        {"recompute", "yes"}}).onDevice(2);
+    EXPECT_EQ(choice.index, 2);
+    EXPECT_EQ(choice.storage, Storage::bfloat16);
+    EXPECT_TRUE(choice.recompute);
+    EXPECT_FALSE(choice.tf32);
+    EXPECT_TRUE(trainingConfig({{"tf32", "yes"}}).onDevice(0).tf32);
+
+    const TrainingConfig half = trainingConfig({{"precision", "float16"}});
+    EXPECT_EQ(half.onDevice(0).storage, Storage::float16);
+    EXPECT_EQ(half.arithmetic(), Precision::float32);
+
+    try
+    {
+        trainingConfig({{"device", "cpu"}, {"precision", "float16"}});
+        FAIL();
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_THAT(error.what(), HasSubstr("for GPUs"));
+    }
 }
 
 
@@ -107,6 +124,7 @@ TEST(TrainingConfig, WrongWordsNameTheChoices)
 {
     EXPECT_THAT(complaintAbout("device", "gpu"), HasSubstr("one of: auto cpu"));
     EXPECT_THAT(complaintAbout("device", "cuda:x"), HasSubstr("one of: auto cpu"));
+    EXPECT_THAT(complaintAbout("device", "cuda:"), HasSubstr("one of: auto cpu"));
     EXPECT_THAT(complaintAbout("precision", "double"), HasSubstr("float64"));
     EXPECT_THAT(complaintAbout("optimizer.type", "adm"), HasSubstr("adam"));
     EXPECT_THAT(complaintAbout("optimiser.type", "adam"), HasSubstr("optimizer"));

@@ -17,4 +17,9 @@ std::unique_ptr<LossOptions> makeL1Options();
 //  and its arguments are counted, when the loss is built.
 std::unique_ptr<LossOptions> makeTorchScriptLossOptions();
 
+//- What mse and l1 compute on a GPU: factor times the weighted sum of term(prediction − target), in
+//  double, with LibTorch's operators
+at::Tensor pointwiseSum(at::Tensor (*term)(const at::Tensor&), const at::Tensor& prediction,
+    const at::Tensor& target, const at::Tensor& weight, double factor);
+
 }

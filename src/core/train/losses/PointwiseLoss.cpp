@@ -17,12 +17,14 @@ using torch::autograd::variable_list;
 
 struct Square
 {
+    static at::Tensor of(const at::Tensor& d) { return d.square(); }
     static double value(double d) { return d*d; }
     static double slope(double d) { return 2*d; }
 };
 
 struct Magnitude
 {
+    static at::Tensor of(const at::Tensor& d) { return d.abs(); }
     static double value(double d) { return std::abs(d); }
 
     static double slope(double d)
@@ -176,8 +178,11 @@ public:
     {
         const double count =
             static_cast<double>(target.size(0))*static_cast<double>(target.size(2))*weightSum;
-        return WeightedSum<Term>::apply(prediction, target.contiguous(), weight,
-            mean_ ? 1/count : 1.0, reinterpret_cast<std::int64_t>(&pool_));
+        const double factor = mean_ ? 1/count : 1.0;
+        return prediction.is_cpu()
+          ? WeightedSum<Term>::apply(prediction, target.contiguous(), weight, factor,
+                reinterpret_cast<std::int64_t>(&pool_))
+          : pointwiseSum(Term::of, prediction, target, weight, factor);
     }
 
 private:
@@ -216,6 +221,15 @@ private:
     std::string reduction_ = "mean";
 };
 
+}
+
+
+at::Tensor pointwiseSum(at::Tensor (*term)(const at::Tensor&), const at::Tensor& prediction,
+    const at::Tensor& target, const at::Tensor& weight, double factor)
+{
+    const at::Tensor difference =
+        prediction.narrow(1, 0, target.size(1)).to(at::kDouble) - target.to(at::kDouble);
+    return (term(difference).sum(2)*weight).sum()*factor;
 }
 
 

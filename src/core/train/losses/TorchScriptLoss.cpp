@@ -30,10 +30,11 @@ public:
     at::Tensor operator()(const at::Tensor& prediction, const at::Tensor& target,
         const at::Tensor& weight, double) override
     {
-        if (precision_ != prediction.scalar_type())
+        if (precision_ != prediction.scalar_type() || device_ != prediction.device())
         {
             precision_ = prediction.scalar_type();
-            module_.to(precision_);
+            device_ = prediction.device();
+            module_.to(device_, precision_);
         }
 
         std::vector<c10::IValue> arguments{prediction.narrow(1, 0, target.size(1)), target};
@@ -60,12 +61,15 @@ public:
         return result.toTensor().reshape({}).to(at::kDouble);
     }
 
+    bool canBeRecorded() const override { return false; }
+
 private:
 
     std::string filename_;
     torch::jit::Module module_;
     bool takesWeight_;
     at::ScalarType precision_ = at::ScalarType::Undefined;
+    at::Device device_ = at::kCPU;
 };
 
 

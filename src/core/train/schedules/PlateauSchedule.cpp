@@ -37,6 +37,8 @@ public:
 
     double factor(std::int64_t) const override { return factor_; }
 
+    bool observes() const override { return true; }
+
     void observe(double metric) override
     {
         if (isBetter(metric))

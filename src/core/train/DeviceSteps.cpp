@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/DeviceSteps.hpp"
+
+#include "model/TensorState.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/generated/variable_factories.h>
+
+#include <cmath>
+#include <string>
+
+namespace inSitu
+{
+namespace
+{
+
+//- Places in the readings of a step
+enum Reading
+{
+    lossReading,
+    normReading,
+    goodReading,
+    dueReading,
+    weightsReading,
+    countReading,
+    metricReading,
+    scaleReading,
+    nReadings
+};
+
+}
+
+
+DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
+    const at::Device& device, CaptureRunner runner, bool scaled)
+:
+    queue_(queue),
+    model_(model),
+    batches_(device, queue),
+    runner_(std::move(runner)),
+    parameters_(model.parameters())
+{
+    queue_->put([this, device, scaled]
+    {
+        const auto number = at::dtype(at::kDouble).device(device);
+        stepLoss_ = at::zeros({}, number);
+        count_ = at::zeros({}, number);
+        lossSum_ = at::zeros({}, number);
+        readings_ = at::zeros({nReadings}, number);
+        for (const at::Tensor& parameter : parameters_)
+        {
+            for (auto* tensors : {&gradients_, &sums_, &previous_})
+            {
+                tensors->push_back(at::zeros_like(parameter.detach()));
+            }
+        }
+        if (scaled)
+        {
+            scaler_.emplace(device);
+        }
+    });
+    queue_->waitFor(queue_->mark());
+}
+
+
+void DeviceSteps::setOptimizer(std::unique_ptr<FusedOptimizer> optimizer, double maxGradNorm,
+    std::int64_t nPasses)
+{
+    runner_.forget();
+    optimizer_ = std::move(optimizer);
+    maxGradNorm_ = maxGradNorm;
+    nPasses_ = nPasses;
+    rate_.reset();
+}
+
+
+void DeviceSteps::setLoss(Loss& loss)
+{
+    runner_.forget();
+    loss_ = &loss;
+}
+
+
+void DeviceSteps::setLearningRate(double rate)
+{
+    if (rate_ != rate)
+    {
+        queue_->put([this, rate] { optimizer_->setLearningRate(rate); });
+        rate_ = rate;
+    }
+}
+
+
+void DeviceSteps::add(const GraphBatch& inputs, const at::Tensor& targets,
+    const CellWeights::Values& weights, double share, bool isFirst, bool isLast)
+{
+    const DeviceBatches::Batch batch = batches_.bring(inputs, targets, weights.cells);
+
+    std::function<void()> work = [this, batch, sum = weights.sum, share, isFirst, isLast]
+        { pass(batch, sum, share, isFirst, isLast); };
+    CaptureKey key;
+    key.add(batch.inputs.graph).add(batch.inputs.nodes).add(batch.inputs.edges)
+        .add(batch.targets).add(batch.weights).add(weights.sum).add(share)
+        .add(std::int64_t(isFirst)).add(std::int64_t(isLast));
+    if (loss_->canBeRecorded())
+    {
+        runner_.run(key, std::move(work));
+    }
+    else
+    {
+        queue_->put(std::move(work));
+    }
+
+    if (isLast)
+    {
+        if (freeReadings_.empty())
+        {
+            freeReadings_.push_back(at::empty({nReadings},
+                at::dtype(at::kDouble).pinned_memory(!readings_.device().is_cpu())));
+        }
+        const at::Tensor here = freeReadings_.back();
+        freeReadings_.pop_back();
+        queue_->put([here, there = readings_] { at::Tensor(here).copy_(there, true); });
+        inFlight_.push_back({queue_->mark(), here});
+    }
+}
+
+
+void DeviceSteps::pass(const DeviceBatches::Batch& batch, double weightSum, double share,
+    bool isFirst, bool isLast)
+{
+    model_.train(true);
+    at::Tensor value =
+        (*loss_)(model_.forward(batch.inputs), batch.targets, batch.weights, weightSum);
+    if (share != 1)
+    {
+        value = value*share;
+    }
+    const std::vector<at::Tensor> slopes = torch::autograd::grad(
+        {scaler_ ? scaler_->scaled(value) : value}, parameters_, {}, false, false, true);
+
+    const at::NoGradGuard noGradients;
+    isFirst ? stepLoss_.copy_(value.detach()) : stepLoss_.add_(value.detach());
+    for (std::size_t i = 0; i < slopes.size(); ++i)
+    {
+        if (isFirst)
+        {
+            slopes[i].defined() ? gradients_[i].copy_(slopes[i]) : gradients_[i].zero_();
+        }
+        else if (slopes[i].defined())
+        {
+            gradients_[i].add_(slopes[i]);
+        }
+    }
+    if (isLast)
+    {
+        finishStep();
+    }
+}
+
+
+at::Tensor DeviceSteps::norm(const std::vector<at::Tensor>& tensors) const
+{
+    at::Tensor sum;
+    for (const at::Tensor& tensor : tensors)
+    {
+        const at::Tensor part =
+            at::linalg_vector_norm(tensor, 2, std::nullopt, false, at::kDouble).square();
+        sum = sum.defined() ? sum + part : part;
+    }
+    return sum.sqrt();
+}
+
+
+//- As Trainer::step() and update() on the host, with flags in the place of branches
+void DeviceSteps::finishStep()
+{
+    if (scaler_)
+    {
+        readings_[scaleReading].copy_(scaler_->scale().squeeze());
+        scaler_->unscale(gradients_);
+    }
+    const at::Tensor zero = at::zeros({}, readings_.options());
+    const at::Tensor stepNorm = norm(gradients_);
+    const at::Tensor good = stepLoss_.isfinite().logical_and(stepNorm.isfinite());
+
+    count_.add_(good);
+    lossSum_.add_(at::where(good, stepLoss_, zero));
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+    {
+        sums_[i].add_(at::where(good, gradients_[i], zero.to(gradients_[i].scalar_type())));
+    }
+
+    // The mean is formed in place of the step's gradients, which have been added
+    const at::Tensor due = good.logical_and(count_ >= static_cast<double>(nPasses_));
+    const at::Tensor divisor = count_.clamp_min(1);
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+    {
+        gradients_[i].copy_(sums_[i]/divisor);
+    }
+    const at::Tensor meanNorm = norm(gradients_);
+    if (maxGradNorm_ > 0)
+    {
+        const at::Tensor shortening = (maxGradNorm_/(meanNorm + 1e-6)).clamp_max(1);
+        for (at::Tensor& gradient : gradients_)
+        {
+            gradient.mul_(shortening);
+        }
+    }
+
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+    {
+        previous_[i].copy_(parameters_[i].detach());
+        parameters_[i].mutable_grad() = gradients_[i];
+    }
+    at::Tensor(optimizer_->skip()).copy_(due.logical_not());
+    optimizer_->step();
+    std::vector<at::Tensor> weights;
+    for (at::Tensor& parameter : parameters_)
+    {
+        parameter.mutable_grad().reset();
+        weights.push_back(parameter.detach());
+    }
+    const at::Tensor kept = norm(weights).isfinite();
+    for (std::size_t i = 0; i < weights.size(); ++i)
+    {
+        weights[i].copy_(at::where(kept, weights[i], previous_[i]));
+    }
+
+    readings_[lossReading].copy_(stepLoss_);
+    readings_[normReading].copy_(at::where(due, meanNorm, stepNorm));
+    readings_[goodReading].copy_(good);
+    readings_[dueReading].copy_(due);
+    readings_[weightsReading].copy_(kept);
+    readings_[metricReading].copy_(lossSum_/divisor);
+
+    const at::Tensor waits = due.logical_not();
+    count_.mul_(waits);
+    lossSum_.mul_(waits);
+    for (at::Tensor& sum : sums_)
+    {
+        sum.mul_(waits);
+    }
+    readings_[countReading].copy_(count_);
+    if (scaler_)
+    {
+        scaler_->update();
+    }
+}
+
+
+std::vector<DeviceSteps::Result> DeviceSteps::take(std::size_t maxLeft)
+{
+    std::vector<Result> results;
+    while (inFlight_.size() > maxLeft)
+    {
+        queue_->waitFor(inFlight_.front().mark);
+        const auto* values = inFlight_.front().readings.const_data_ptr<double>();
+        const bool good = values[goodReading] != 0;
+        const bool due = values[dueReading] != 0;
+        const bool kept = values[weightsReading] != 0;
+
+        Result result;
+        result.loss = values[lossReading];
+        result.gradientNorm = values[normReading];
+        // A scale that has become as small as this does not help any more
+        result.overflow = !good && scaler_ && values[scaleReading] >= 1;
+        result.finite = (good || result.overflow) && kept;
+        result.updated = due && kept;
+        result.count = values[countReading];
+        result.metric = values[metricReading];
+        if (!kept)
+        {
+            result.gradientNorm = std::nan("");
+        }
+        results.push_back(result);
+        freeReadings_.push_back(inFlight_.front().readings);
+        inFlight_.pop_front();
+    }
+    return results;
+}
+
+
+StateTree DeviceSteps::saveAccumulated() const
+{
+    StateTree state;
+    const auto count = static_cast<std::int64_t>(count_.item<double>());
+    state.putInt("count", count);
+    for (std::size_t i = 0; count > 0 && i < sums_.size(); ++i)
+    {
+        putTensor(state, "sum/" + std::to_string(i), sums_[i]);
+    }
+    return state;
+}
+
+
+double DeviceSteps::lossSum() const
+{
+    return lossSum_.item<double>();
+}
+
+
+std::optional<StateTree> DeviceSteps::saveScaler() const
+{
+    return scaler_ ? std::optional<StateTree>(scaler_->save()) : std::nullopt;
+}
+
+
+void DeviceSteps::load(const StateTree& accumulated, double lossSum, const StateTree& scaler)
+{
+    count_.fill_(static_cast<double>(accumulated.getInt("count")));
+    lossSum_.fill_(lossSum);
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+    {
+        const std::string name = "sum/" + std::to_string(i);
+        if (accumulated.has(name))
+        {
+            sums_[i].copy_(getTensor(accumulated, name, sums_[i]));
+        }
+        else
+        {
+            sums_[i].zero_();
+        }
+    }
+    if (scaler_ && !scaler.arrays().empty())
+    {
+        scaler_->load(scaler);
+    }
+}
+
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/StateTree.hpp"
+#include "model/Model.hpp"
+#include "train/CaptureRunner.hpp"
+#include "train/CellWeights.hpp"
+#include "train/DeviceBatches.hpp"
+#include "train/FusedOptimizer.hpp"
+#include "train/GradScaler.hpp"
+#include "train/Loss.hpp"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace inSitu
+{
+
+//- Training steps of a model that is on a device. A step is put into the device's queue and reads
+//  nothing on the host: whether loss, gradient and new weights are finite, whether the gradients of
+//  enough passes have come together, and how much they are shortened is decided there. What came
+//  out is told later.
+class DeviceSteps
+{
+public:
+
+    //- Losses and norms of one step
+    struct Result
+    {
+        double loss = 0;
+        double gradientNorm = 0;        //!< of the step's gradient, or of the mean that was used
+        bool finite = true;             //!< loss and gradient; and the new weights
+        bool updated = false;
+        bool overflow = false;          //!< left out: beyond float16, the scale was lowered for it
+        double count = 0;               //!< passes that wait for an update
+        double metric = 0;              //!< mean loss of the passes behind an update
+    };
+
+    //- The runner is of the same queue; model and loss outlive it. scaled: for float16.
+    DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model, const at::Device& device,
+        CaptureRunner runner, bool scaled);
+
+    //- From the next step on. The optimiser is of the model's parameters; maxGradNorm 0: no
+    //  clipping; updates come every nPasses finite steps.
+    void setOptimizer(std::unique_ptr<FusedOptimizer> optimizer, double maxGradNorm,
+        std::int64_t nPasses);
+    void setLoss(Loss& loss);
+
+    //- Nothing recorded holds any longer
+    void forget() { runner_.forget(); }
+
+    //- Write the rate into the device, if it is another one
+    void setLearningRate(double rate);
+
+    FusedOptimizer& optimizer() { return *optimizer_; }
+    const FusedOptimizer& optimizer() const { return *optimizer_; }
+
+    //- Until the values of the last batch may be overwritten
+    void waitForHost() { batches_.waitForHost(); }
+
+    //- A part of a step, on one mesh, with its share of loss and gradient. The last one ends it.
+    void add(const GraphBatch& inputs, const at::Tensor& targets,
+        const CellWeights::Values& weights, double share, bool isFirst, bool isLast);
+
+    //- What the oldest steps gave, in order, so that at most maxLeft stay in flight
+    std::vector<Result> take(std::size_t maxLeft);
+
+    //- Sums over passes that wait for an update, as GradientBuffer, and the scaler. Nothing may be
+    //  in flight; load() runs within the queue.
+    StateTree saveAccumulated() const;
+    double lossSum() const;
+    std::optional<StateTree> saveScaler() const;
+    void load(const StateTree& accumulated, double lossSum, const StateTree& scaler);
+
+private:
+
+    struct InFlight
+    {
+        std::int64_t mark;
+        at::Tensor readings;            // on the host
+    };
+
+    void pass(const DeviceBatches::Batch& batch, double weightSum, double share, bool isFirst,
+        bool isLast);
+    void finishStep();
+    at::Tensor norm(const std::vector<at::Tensor>& tensors) const;
+
+    std::shared_ptr<DeviceQueue> queue_;
+    Model& model_;
+    DeviceBatches batches_;
+    CaptureRunner runner_;
+    std::vector<at::Tensor> parameters_;    // leaves
+    std::unique_ptr<FusedOptimizer> optimizer_;
+    double maxGradNorm_ = 0;
+    std::int64_t nPasses_ = 1;
+    std::optional<double> rate_;
+    Loss* loss_ = nullptr;
+    std::optional<GradScaler> scaler_;
+
+    // On the device
+    std::vector<at::Tensor> gradients_;     // of the step
+    std::vector<at::Tensor> sums_;          // over passes
+    std::vector<at::Tensor> previous_;      // weights before the update
+    at::Tensor stepLoss_;                   // double, as all below
+    at::Tensor count_;
+    at::Tensor lossSum_;
+    at::Tensor readings_;
+
+    std::deque<InFlight> inFlight_;
+    std::vector<at::Tensor> freeReadings_;  // pinned
+};
+
+}
