@@ -212,7 +212,7 @@ void InSituPredictor::begin(TrainingCase theCase, CaseMesh mesh)
         + "\n    inputs: " + join(namesOf(card.inputs)) + "; targets: "
         + join(namesOf(card.targets)) + ", " + horizonText(card)
         + (my.rollout ? textOfSolverInputs(card) : "")
-        + "\n    mode: " + my.config.mode + ", "
+        + "\n    mode: " + my.config.mode + ", " + my.device + ", "
         + std::to_string(my.pool.nThreads()) + " threads"
         + (my.group->text().empty() ? "" : "\n    " + my.group->text()));
 }

@@ -38,6 +38,7 @@ struct InSituPredictor::Impl
     Profiler profiler;
     CacheLedger caches;
     std::unique_ptr<Surrogate> surrogate;
+    std::string device;                     // where it computes
     FileIdentity file;                      // that it was read from
     std::int64_t followed = -1;             // revision of the trainer that was taken over
 

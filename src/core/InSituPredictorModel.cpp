@@ -90,14 +90,23 @@ std::unique_ptr<Surrogate> InSituPredictor::Impl::loadForRanks()
 }
 
 
-//- The network as all ranks have it, or as some have it for all
+//- The network as all ranks have it, or as some have it for all, on its device
 std::unique_ptr<Surrogate> InSituPredictor::Impl::onRanks(std::unique_ptr<Surrogate> network)
 {
-    if (group->isShared())
+    const bool shared = group->isShared();
+    if (!shared)
+    {
+        network->joinRanks(comm);
+    }
+    if (group->trains())
+    {
+        device = network->useDevice(config.device, group->nTrainers(),
+            [this](const std::string& message) { warn(message); });
+    }
+    if (shared)
     {
         return std::make_unique<GroupSurrogate>(std::move(network), group);
     }
-    network->joinRanks(comm);
     return network;
 }
 
@@ -186,6 +195,7 @@ void InSituPredictor::reconfigure(const Node& block)
     };
     keep("model", changed.model, my.config.model);
     keep("mode", changed.mode, my.config.mode);
+    keep("device", changed.device, my.config.device);
     keep("nThreads", changed.nThreads, my.config.nThreads);
     keep("trainerRanks", changed.trainerRanks, my.config.trainerRanks);
     keep("onTopologyChange", changed.onTopologyChange, my.config.onTopologyChange);

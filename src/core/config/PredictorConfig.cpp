@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/PredictorConfig.hpp"
 
+#include "config/deviceWords.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -95,6 +97,9 @@ void PredictorConfig::describe(Schema& schema)
     schema.choice("onModelChange", onModelChange, {"reload", "keep"},
         "for a file that is replaced during the run: load it, or go on with the old network");
     mayBeUseless("onModelChange");
+    schema.key("device", device, "where to compute: auto (a GPU where one can be used), cpu, cuda or "
+        "cuda:N");
+    schema.check({"device"}, [this] { return complaintAboutDevice(device); });
     schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
         Range::within(0, 1024));
     schema.key("trainerRanks", trainerRanks,

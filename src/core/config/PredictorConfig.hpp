@@ -45,6 +45,7 @@ struct PredictorConfig
     PredictorGraphConfig graph;
     bool writePrediction = true;        //!< register <field>Predicted and <field>Error
     std::string onModelChange = "reload";   //!< reload | keep
+    std::string device = "auto";        //!< auto | cpu | cuda | cuda:N
     std::int64_t nThreads = 0;
     std::int64_t trainerRanks = 0;      //!< ranks of a node on which the network works; 0: all
     std::string onError = "abort";      //!< abort | continue

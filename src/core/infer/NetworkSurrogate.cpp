@@ -2,6 +2,8 @@
 #include "infer/NetworkSurrogate.hpp"
 
 #include "base/Error.hpp"
+#include "model/chooseDevice.hpp"
+#include "train/DeviceForward.hpp"
 #include "train/predictPhysical.hpp"
 
 #include <ATen/ATen.h>
@@ -60,17 +62,64 @@ NetworkSurrogate::NetworkSurrogate
     network_(std::move(network)),
     scales_(std::move(scales)),
     pool_(pool),
-    assembler_(layoutOf(card, *network_), pool, count)
+    count_(count),
+    assembler_(std::make_unique<BatchAssembler>(layoutOf(card, *network_), pool, count))
 {
     requireFits(scales_, layoutOf(card, *network_));
     network_->freeze();
 }
 
 
+NetworkSurrogate::~NetworkSurrogate() = default;
+
+
+std::string NetworkSurrogate::useDevice(const std::string& entry, int nRanks,
+    std::function<void(const std::string&)> note)
+{
+    return useDevice(entry, nRanks, std::move(note), nullptr);
+}
+
+
+std::string NetworkSurrogate::useDevice(const std::string& entry, int nRanks,
+    std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> given)
+{
+    const ChosenDevice chosen = chooseDevice(entry, *network_, nRanks, std::move(given));
+    if (!chosen.library)
+    {
+        return chosen.name + (chosen.reason.empty() ? "" : " (" + chosen.reason + ')');
+    }
+    DeviceChoice choice;
+    choice.index = chosen.index;
+    choice.storage =
+        precision() == Precision::float64 ? Storage::float64 : Storage::float32;
+    const at::Device device = chosen.library->device(chosen.index);
+
+    constexpr std::int64_t maxCaptures = 8;
+    queue_ = chosen.library->makeQueue(chosen.index);
+    queue_->put([&] { network_->moveTo(*chosen.library, choice); });
+    queue_->waitFor(queue_->mark());
+    forward_ = std::make_unique<DeviceForward>(queue_, *network_, device,
+        card().nTargetColumns(), CaptureRunner(chosen.library, queue_,
+            CaptureRunner::Mode::automatic, maxCaptures, std::move(note)), true);
+
+    BatchAssembler::Layout layout = layoutOf(card(), *network_);
+    layout.pinned = !device.is_cpu();
+    assembler_ = std::make_unique<BatchAssembler>(layout, pool_, count_);
+    return chosen.name;
+}
+
+
 void NetworkSurrogate::predict(const Sample& sample, Span<double> prediction)
 {
-    const GraphBatch batch = assembler_.inputs(sample, scales_.input);
-    predictPhysical(*network_, batch, scales_.target, pool_, prediction);
+    const GraphBatch batch = assembler_->inputs(sample, scales_.input);
+    if (forward_)
+    {
+        toPhysical((*forward_)(batch), batch.graph->nCells(), scales_.target, pool_, prediction);
+    }
+    else
+    {
+        predictPhysical(*network_, batch, scales_.target, pool_, prediction);
+    }
 
     const std::size_t nColumns = scales_.targetReference.size();
     for (std::size_t i = 0; i < prediction.size(); ++i)
@@ -82,12 +131,25 @@ void NetworkSurrogate::predict(const Sample& sample, Span<double> prediction)
 
 void NetworkSurrogate::update(const Model& network, SurrogateScales scales, ModelCard card)
 {
-    const at::NoGradGuard noGradients;
-    const auto from = network.namedTensors();
-    const auto to = network_->namedTensors();
-    for (std::size_t i = 0; i < to.size(); ++i)
+    const auto copy = [&]
     {
-        at::Tensor(to[i].second).copy_(from.at(i).second);
+        const at::NoGradGuard noGradients;
+        const auto from = network.namedTensors();
+        const auto to = network_->namedTensors();
+        for (std::size_t i = 0; i < to.size(); ++i)
+        {
+            at::Tensor(to[i].second).copy_(from.at(i).second);
+        }
+    };
+    if (forward_)
+    {
+        queue_->put(copy);
+        queue_->waitFor(queue_->mark());
+        forward_->forget();
+    }
+    else
+    {
+        copy();
     }
     scales_ = std::move(scales);
     setCard(std::move(card));

@@ -243,6 +243,19 @@ void Surrogate::update(const Model&, SurrogateScales, ModelCard)
 }
 
 
+std::string Surrogate::useDevice(const std::string& entry, int,
+    std::function<void(const std::string&)>)
+{
+    const std::string reason = "this kind of model runs on the CPU only";
+    if (entry != "auto" && entry != "cpu")
+    {
+        throw Error("device " + entry + " cannot be used: " + reason
+            + ".\n    Remedy: choose device cpu");
+    }
+    return entry == "cpu" ? "cpu" : "cpu (" + reason + ')';
+}
+
+
 void takeScales(InputScales& scales, const ModelCard& card,
     const std::vector<double>& staticScales, const std::vector<double>& edgeScales,
     const std::string& path)

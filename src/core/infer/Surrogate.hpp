@@ -9,6 +9,7 @@
 #include "sample/Normaliser.hpp"
 #include "sample/Sample.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ public:
     //  if handlesHalo().
     virtual void joinRanks(std::shared_ptr<Comm>) {}
     virtual bool handlesHalo() const { return false; }
+
+    //- Compute where a device entry says, see model/chooseDevice.hpp, one of nRanks. note receives
+    //  what a user should know later. Returns a name, and in brackets why it is not a GPU.
+    //  Once, before the first prediction. Throws Error if a GPU is asked for in vain.
+    virtual std::string useDevice(const std::string& entry, int nRanks,
+        std::function<void(const std::string&)> note);
 
     //- Trainable parameters; 0: not known
     virtual std::int64_t nParameters() const = 0;
