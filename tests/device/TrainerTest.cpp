@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "DeviceSupport.hpp"
+
+// The trainer on a GPU against the one on the CPU, captured against eager steps. What the host does
+// about it is tested without a GPU in DeviceTrainerTest.
+
+#ifndef INSITU_CUDA_EMULATED
+
+#include "TrainCase.hpp"
+
+#include <chrono>
+#include <limits>
+
+namespace inSitu
+{
+namespace
+{
+
+using namespace test;
+
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+Entries with(Entries entries, const Entries& more)
+{
+    for (const auto& entry : more)
+    {
+        entries.erase(std::remove_if(entries.begin(), entries.end(),
+            [&](const auto& e) { return e.first == entry.first; }), entries.end());
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
+// Rates are exact in float32
+const Entries small{{"device", "cuda"}, {"capture", "yes"}, {"model.processorSize", "3"},
+    {"model.hiddenSize", "24"}, {"optimizer.learningRate", "0.00390625"},
+    {"optimizer.maxGradNorm", "0.5"}};
+
+
+template<class Value>
+struct Run
+{
+    Run(const Entries& entries, const TrainCase<Value>& theData, double noise = 0)
+    :
+        data(theData),
+        scales(data.normaliser())
+    {
+        TrainerLayout layout = data.layout();
+        layout.noise = noise;
+        layout.inputOfTarget = {1, -1};
+        layout.note = [](const std::string& text) { std::cout << "  note: " << text << std::endl; };
+        bench = std::make_unique<TrainerBench>(trainingConfig(entries), layout);
+    }
+
+    //- Steps first to last - 1, now and then with a sample on another mesh; what they gave
+    void train(int first, int last)
+    {
+        for (int k = first; k < last; ++k)
+        {
+            std::vector<Sample> batch{data.sample(k), data.sample(3*k + 1)};
+            if (k % 4 == 3)
+            {
+                batch.push_back(other.sample(k));
+            }
+            bench->trainer.start(batch, scales);
+            take(false);
+            if (k % 5 == 4)
+            {
+                bench->prediction(data.sample(k), scales, data.nCells());
+            }
+        }
+        take(true);
+    }
+
+    void take(bool wait)
+    {
+        for (const Trainer::Step& step : bench->trainer.ended(wait))
+        {
+            steps.push_back(step);
+        }
+    }
+
+    at::Tensor weights() { return bench->weights().to(at::kCPU); }
+
+    const TrainCase<Value>& data;
+    const TrainCase<Value> other{4, 7};
+    Normaliser scales;
+    std::unique_ptr<TrainerBench> bench;
+    std::vector<Trainer::Step> steps;
+};
+
+
+double change(const at::Tensor& a, const at::Tensor& b)
+{
+    return ((a - b).norm()/b.norm()).item<double>();
+}
+
+
+TEST(TrainerOnGpu, LearnsAsTheCpu)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<double> data;
+    for (const Entries& more : std::vector<Entries>{
+        {},
+        {{"optimizer.type", "sgd"}, {"optimizer.momentum", "0.5"},
+            {"optimizer.dampening", "0.25"}},
+        {{"optimizer.type", "adamw"}, {"optimizer.gradAccumulationSteps", "3"},
+            {"loss.type", "l1"}, {"recompute", "yes"}}})
+    {
+        const Entries entries = with(with(small, {{"precision", "float64"}}), more);
+        Run<double> there(entries, data, 0.1);
+        Run<double> here(with(entries, {{"device", "cpu"}}), data, 0.1);
+        there.train(0, 40);
+        here.train(0, 40);
+        ASSERT_EQ(there.steps.size(), here.steps.size());
+        double worst = 0;
+        for (std::size_t k = 0; k < here.steps.size(); ++k)
+        {
+            worst = std::max(worst,
+                std::abs(there.steps[k].loss - here.steps[k].loss)/here.steps[k].loss);
+            EXPECT_EQ(there.steps[k].updated, here.steps[k].updated);
+        }
+        const double distance = change(there.weights(), here.weights());
+        std::cout << "  " << there.bench->trainer.device() << ": losses within " << worst
+            << ", weights within " << distance << " after 40 steps" << std::endl;
+        EXPECT_LT(worst, 1e-8);
+        EXPECT_LT(distance, 1e-8);
+    }
+}
+
+
+TEST(TrainerOnGpu, CapturedIsEagerToTheBit)
+{
+    INSITU_NEEDS_DEVICE();
+    for (const std::string precision : {"float32", "bfloat16", "float16"})
+    {
+        const TrainCase<float> data;
+        const Entries entries = with(small, {{"precision", precision}});
+        Run<float> captured(entries, data);
+        Run<float> eager(with(entries, {{"capture", "no"}}), data);
+        for (Run<float>* run : {&captured, &eager})
+        {
+            run->train(0, 22);
+            run->bench->trainer.followScales(run->scales.target(),
+                data.normaliser(3, 2, 0.25).target());
+            run->train(22, 26);
+            run->bench->trainer.reconfigure(trainingConfig(with(entries,
+                {{"optimizer.learningRate", "0.0009765625"}})));
+            run->train(26, 40);
+        }
+        EXPECT_TRUE(at::equal(captured.weights(), eager.weights())) << precision;
+        EXPECT_EQ(firstDifference(captured.bench->trainer.save(), eager.bench->trainer.save()), "")
+            << precision;
+        std::cout << "  " << precision << ": loss " << captured.steps.front().loss << " to "
+            << captured.steps.back().loss << std::endl;
+        EXPECT_LT(captured.steps.back().loss, captured.steps.front().loss);
+    }
+}
+
+
+TEST(TrainerOnGpu, TrainersAndPredictionsDoNotDisturbEachOther)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<float> data;
+    Run<float> alone(small, data);
+    alone.train(0, 30);
+
+    Run<float> one(small, data);
+    Run<float> two(with(small, {{"model.hiddenSize", "40"}}), data);
+    for (int k = 0; k < 30; k += 3)
+    {
+        one.train(k, k + 3);
+        two.train(k, k + 3);
+    }
+    EXPECT_TRUE(at::equal(alone.weights(), one.weights()));
+}
+
+
+TEST(TrainerOnGpu, GoesOnFromTheCpuAndBack)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<double> data;
+    const Entries gpu = with(small, {{"precision", "float64"},
+        {"optimizer.gradAccumulationSteps", "2"}});
+    const Entries cpu = with(gpu, {{"device", "cpu"}});
+    Run<double> first(cpu, data), second(gpu, data), third(cpu, data), whole(cpu, data);
+    first.train(0, 7);
+    second.bench->trainer.load(first.bench->trainer.save());
+    EXPECT_EQ(firstDifference(first.bench->trainer.save(), second.bench->trainer.save()), "");
+    second.train(7, 20);
+    third.bench->trainer.load(second.bench->trainer.save());
+    third.train(20, 26);
+    whole.train(0, 26);
+    EXPECT_LT(change(third.weights(), whole.weights()), 1e-8);
+}
+
+
+TEST(TrainerOnGpu, Float16SkipsAnOverflowAndGoesOn)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<float> data;
+    Run<float> run(with(small, {{"precision", "float16"}}), data);
+    run.train(0, 8);
+    const at::Tensor before = run.weights();
+    const auto count = run.steps.size();
+    Sample bad = data.sample(1);
+    bad.target = slotOf(std::vector<float>(static_cast<std::size_t>(data.nCells()*2), 1e30f));
+    run.bench->trainer.start({bad, data.sample(4)}, run.scales);
+    run.take(true);
+    EXPECT_TRUE(run.steps[count].overflow);
+    EXPECT_TRUE(at::equal(before, run.weights()));
+    run.train(8, 12);
+    EXPECT_TRUE(run.steps.back().updated);
+    EXPECT_FALSE(at::equal(before, run.weights()));
+    std::cout << "  scale " << run.bench->trainer.save().getDouble("gradScaler/scale") << std::endl;
+}
+
+
+TEST(TrainerOnGpu, TooLargeAModelSaysWhatWouldFit)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<float> data(400, 400);
+    Run<float> run(with(small, {{"model.hiddenSize", "512"}, {"model.processorSize", "40"}}),
+        data);
+    try
+    {
+        run.train(0, 1);
+        FAIL() << "there was room";
+    }
+    catch (const std::exception& error)
+    {
+        std::cout << "  " << error.what() << std::endl;
+        EXPECT_NE(std::string(error.what()).find("precision bfloat16"), std::string::npos);
+    }
+}
+
+
+//- Host time of a step that is put into the queue, and time of the step
+TEST(TrainerOnGpu, TellsWhatAStepCosts)
+{
+    INSITU_NEEDS_DEVICE();
+    using Clock = std::chrono::steady_clock;
+    const TrainCase<float> data(45, 45);
+    const Normaliser scales = data.normaliser();
+    for (const std::string capture : {"no", "yes"})
+    {
+        TrainerBench bench(trainingConfig({{"device", "cuda"}, {"precision", "bfloat16"},
+            {"capture", capture}}), data.layout());
+        std::vector<double> host, whole;
+        for (int k = 0; k < 60; ++k)
+        {
+            const auto start = Clock::now();
+            bench.trainer.start({data.sample(0)}, scales);
+            const auto put = Clock::now();
+            bench.trainer.ended(true);
+            const auto end = Clock::now();
+            if (k >= 10)
+            {
+                host.push_back(std::chrono::duration<double, std::micro>(put - start).count());
+                whole.push_back(std::chrono::duration<double, std::micro>(end - start).count());
+            }
+        }
+        std::sort(host.begin(), host.end());
+        std::sort(whole.begin(), whole.end());
+        std::cout << "  2025 cells, 15 x 128, bfloat16, capture " << capture << ": host "
+            << host[25] << " us, step " << whole[25] << " us (medians of 50)" << std::endl;
+    }
+}
+
+}
+}
+
+#endif
