@@ -38,9 +38,9 @@ const Entries small{{"device", "cuda"}, {"capture", "yes"}, {"model.processorSiz
 
 
 template<class Value>
-struct Run
+struct Course
 {
-    Run(const Entries& entries, const TrainCase<Value>& theData, double noise = 0)
+    Course(const Entries& entries, const TrainCase<Value>& theData, double noise = 0)
     :
         data(theData),
         scales(data.normaliser())
@@ -108,8 +108,8 @@ TEST(TrainerOnGpu, LearnsAsTheCpu)
             {"loss.type", "l1"}, {"recompute", "yes"}}})
     {
         const Entries entries = with(with(small, {{"precision", "float64"}}), more);
-        Run<double> there(entries, data, 0.1);
-        Run<double> here(with(entries, {{"device", "cpu"}}), data, 0.1);
+        Course<double> there(entries, data, 0.1);
+        Course<double> here(with(entries, {{"device", "cpu"}}), data, 0.1);
         there.train(0, 40);
         here.train(0, 40);
         ASSERT_EQ(there.steps.size(), here.steps.size());
@@ -136,9 +136,9 @@ TEST(TrainerOnGpu, CapturedIsEagerToTheBit)
     {
         const TrainCase<float> data;
         const Entries entries = with(small, {{"precision", precision}});
-        Run<float> captured(entries, data);
-        Run<float> eager(with(entries, {{"capture", "no"}}), data);
-        for (Run<float>* run : {&captured, &eager})
+        Course<float> captured(entries, data);
+        Course<float> eager(with(entries, {{"capture", "no"}}), data);
+        for (Course<float>* run : {&captured, &eager})
         {
             run->train(0, 22);
             run->bench->trainer.followScales(run->scales.target(),
@@ -162,11 +162,11 @@ TEST(TrainerOnGpu, TrainersAndPredictionsDoNotDisturbEachOther)
 {
     INSITU_NEEDS_DEVICE();
     const TrainCase<float> data;
-    Run<float> alone(small, data);
+    Course<float> alone(small, data);
     alone.train(0, 30);
 
-    Run<float> one(small, data);
-    Run<float> two(with(small, {{"model.hiddenSize", "40"}}), data);
+    Course<float> one(small, data);
+    Course<float> two(with(small, {{"model.hiddenSize", "40"}}), data);
     for (int k = 0; k < 30; k += 3)
     {
         one.train(k, k + 3);
@@ -183,7 +183,7 @@ TEST(TrainerOnGpu, GoesOnFromTheCpuAndBack)
     const Entries gpu = with(small, {{"precision", "float64"},
         {"optimizer.gradAccumulationSteps", "2"}});
     const Entries cpu = with(gpu, {{"device", "cpu"}});
-    Run<double> first(cpu, data), second(gpu, data), third(cpu, data), whole(cpu, data);
+    Course<double> first(cpu, data), second(gpu, data), third(cpu, data), whole(cpu, data);
     first.train(0, 7);
     second.bench->trainer.load(first.bench->trainer.save());
     EXPECT_EQ(firstDifference(first.bench->trainer.save(), second.bench->trainer.save()), "");
@@ -199,7 +199,7 @@ TEST(TrainerOnGpu, Float16SkipsAnOverflowAndGoesOn)
 {
     INSITU_NEEDS_DEVICE();
     const TrainCase<float> data;
-    Run<float> run(with(small, {{"precision", "float16"}}), data);
+    Course<float> run(with(small, {{"precision", "float16"}}), data);
     run.train(0, 8);
     const at::Tensor before = run.weights();
     const auto count = run.steps.size();
@@ -220,7 +220,7 @@ TEST(TrainerOnGpu, TooLargeAModelSaysWhatWouldFit)
 {
     INSITU_NEEDS_DEVICE();
     const TrainCase<float> data(400, 400);
-    Run<float> run(with(small, {{"model.hiddenSize", "512"}, {"model.processorSize", "40"}}),
+    Course<float> run(with(small, {{"model.hiddenSize", "512"}, {"model.processorSize", "40"}}),
         data);
     try
     {
