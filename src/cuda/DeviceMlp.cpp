@@ -56,76 +56,65 @@ int DeviceMlp<T>::widest() const
 
 
 template<class T>
+T* DeviceMlp<T>::rowsOf(std::vector<Buffer<T>>& buffers, Work<T>& work, int layer, long rows) const
+{
+    if (buffers.size() < layers_.size() - 1)
+    {
+        buffers.resize(layers_.size() - 1);
+    }
+    return buffers[layer].resize(rows*layers_[layer].out, work.device);
+}
+
+
+template<class T>
 T* DeviceMlp<T>::afterOf(Work<T>& work, int layer, long rows, Activations<T>& kept) const
 {
-    const std::size_t nHidden = layers_.size() - 1;
-    if (kept.after.size() < nHidden)
-    {
-        kept.after.resize(nHidden);
-    }
-    return kept.after[layer].resize(rows*layers_[layer].out, work.device);
+    return rowsOf(kept.after, work, layer, rows);
 }
 
 
 template<class T>
 T* DeviceMlp<T>::beforeOf(Work<T>& work, int layer, long rows, Activations<T>& kept) const
 {
-    if (!needsInput(activation_))
-    {
-        return nullptr;
-    }
-    if (kept.before.size() < layers_.size() - 1)
-    {
-        kept.before.resize(layers_.size() - 1);
-    }
-    return kept.before[layer].resize(rows*layers_[layer].out, work.device);
+    return needsInput(activation_) ? rowsOf(kept.before, work, layer, rows) : nullptr;
 }
 
 
 template<class T>
 void DeviceMlp<T>::forward(Work<T>& work, Rows<const T> x, long rows, Activations<T>& kept) const
 {
-    const LinearPlace& layer = layers_.front();
-    const T* packed = work.parameters.packed();
-    const bool canFuse = activation_ == Activation::relu;
-    T* y = afterOf(work, 0, rows, kept);
-    if (!work.products.forward(work.stream, x, {packed + layer.weight, layer.in},
-        canFuse ? packed + layer.bias : nullptr, {y, layer.out}, rows, layer.in, layer.out))
-    {
-        activateHidden(work, 0, rows, kept);
-    }
+    forwardLayer(work, 0, x, rows, kept);
     forwardFromFirst(work, rows, kept);
-}
-
-
-template<class T>
-void DeviceMlp<T>::activateHidden(Work<T>& work, int layer, long rows, Activations<T>& kept) const
-{
-    activate<T>(work.stream, {rows, layers_[layer].out, kept.after[layer].data(),
-        work.parameters.vectors() + layers_[layer].biasVector, beforeOf(work, layer, rows, kept),
-        activation_});
 }
 
 
 template<class T>
 void DeviceMlp<T>::forwardFromFirst(Work<T>& work, long rows, Activations<T>& kept) const
 {
-    const T* packed = work.parameters.packed();
-    const int last = static_cast<int>(layers_.size()) - 1;
-    for (int l = 1; l <= last; ++l)
+    for (int layer = 1; layer < static_cast<int>(layers_.size()); ++layer)
     {
-        const LinearPlace& layer = layers_[l];
-        const Rows<const T> x{kept.after[l - 1].data(), layer.in};
-        const Rows<const T> w{packed + layer.weight, layer.in};
-        T* y = l < last ? afterOf(work, l, rows, kept)
-            : kept.last.resize(rows*layer.out, work.device);
-        const bool canFuse = l < last && activation_ == Activation::relu;
-        const bool fused = work.products.forward(work.stream, x, w,
-            canFuse ? packed + layer.bias : nullptr, {y, layer.out}, rows, layer.in, layer.out);
-        if (l < last && !fused)
-        {
-            activateHidden(work, l, rows, kept);
-        }
+        forwardLayer(work, layer, {kept.after[layer - 1].data(), layers_[layer].in}, rows, kept);
+    }
+}
+
+
+template<class T>
+void DeviceMlp<T>::forwardLayer(Work<T>& work, int number, Rows<const T> x, long rows,
+    Activations<T>& kept) const
+{
+    const LinearPlace& layer = layers_[number];
+    const T* packed = work.parameters.packed();
+    const bool isHidden = number < static_cast<int>(layers_.size()) - 1;
+    T* y = isHidden ? afterOf(work, number, rows, kept)
+        : kept.last.resize(rows*layer.out, work.device);
+    const bool canFuse = isHidden && activation_ == Activation::relu;
+    const bool fused = work.products.forward(work.stream, x, {packed + layer.weight, layer.in},
+        canFuse ? packed + layer.bias : nullptr, {y, layer.out}, rows, layer.in, layer.out);
+    if (isHidden && !fused)
+    {
+        activate<T>(work.stream, {rows, layer.out, y,
+            work.parameters.vectors() + layer.biasVector, beforeOf(work, number, rows, kept),
+            activation_});
     }
 }
 

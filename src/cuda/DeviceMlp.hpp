@@ -57,7 +57,6 @@ public:
 
     int in() const { return layers_.front().in; }
     int out() const { return layers_.back().out; }
-    int outputs() const { return outputs_; }
     int widest() const;
 
     const LinearPlace& first() const { return layers_.front(); }
@@ -96,7 +95,9 @@ public:
 
 private:
 
-    void activateHidden(Work<T>& work, int layer, long rows, Activations<T>& kept) const;
+    T* rowsOf(std::vector<Buffer<T>>& buffers, Work<T>& work, int layer, long rows) const;
+    void forwardLayer(Work<T>& work, int number, Rows<const T> x, long rows, Activations<T>& kept)
+        const;
 
     std::vector<LinearPlace> layers_;
     std::vector<int> sums_;             //!< of the biases; the last with gain and shift

@@ -65,45 +65,21 @@ typename DevicePass<T>::Call DevicePass<T>::begin(const Input& input)
 
 
 template<class T>
-void DevicePass<T>::encodeNodes(Call& call, const Input& input, DeviceTape<T>& tape, bool keeps,
-    T* states)
+void DevicePass<T>::encode(Call& call, const DeviceMlp<T>& encoder, const A* input, int nFeatures,
+    long rows, Buffer<T>& features, Buffer<A>& statistics, Activations<T>& kept, Rows<T> states)
 {
-    T* features = tape.nodeFeatures.resize(call.nNodes*nodeEncoder_.in(), device_);
-    padRows<T>(call.work.stream, input.nodes, call.nNodes, sizes_.nodeFeatures, features,
-        nodeEncoder_.in());
-    Activations<T>& kept = keeps ? tape.nodeActivations.front() : nodeWork_;
-    nodeEncoder_.forward(call.work, {features, nodeEncoder_.in()}, call.nNodes, kept);
+    T* padded = features.resize(rows*encoder.in(), device_);
+    padRows<T>(call.work.stream, input, rows, nFeatures, padded, encoder.in());
+    encoder.forward(call.work, {padded, encoder.in()}, rows, kept);
 
     NormaliseForward<T> how = {};
-    how.rows = call.nNodes;
-    how.nTargets = call.nNodes;
+    how.rows = rows;
+    how.nTargets = rows;
     how.nSamples = 1;
-    how.after = states;
-    how.ldAfter = 2*ld_;
-    how.statistics = tape.nodeStatistics.front().resize(2*call.nNodes, device_);
-    nodeEncoder_.normalise(call.work, how, kept);
-}
-
-
-template<class T>
-void DevicePass<T>::encodeEdges(Call& call, const Input& input, DeviceTape<T>& tape, bool keeps,
-    T* states)
-{
-    const long nEdges = call.graph.nEdges;
-    T* features = tape.edgeFeatures.resize(nEdges*edgeEncoder_.in(), device_);
-    padRows<T>(call.work.stream, input.edges, nEdges, sizes_.edgeFeatures, features,
-        edgeEncoder_.in());
-    Activations<T>& kept = keeps ? tape.edgeActivations.front() : edgeWork_;
-    edgeEncoder_.forward(call.work, {features, edgeEncoder_.in()}, nEdges, kept);
-
-    NormaliseForward<T> how = {};
-    how.rows = nEdges;
-    how.nTargets = nEdges;
-    how.nSamples = 1;
-    how.after = states;
-    how.ldAfter = ld_;
-    how.statistics = tape.edgeStatistics.front().resize(2*nEdges, device_);
-    edgeEncoder_.normalise(call.work, how, kept);
+    how.after = states.data;
+    how.ldAfter = static_cast<int>(states.ld);
+    how.statistics = statistics.resize(2*rows, device_);
+    encoder.normalise(call.work, how, kept);
 }
 
 
@@ -164,14 +140,18 @@ void DevicePass<T>::forward(const A* parameters, const Input& input, Tape* anyTa
     {
         parameters_.pack(call.work.stream, parameters);
     }
-    encodeNodes(call, input, tape, keeps, pairOf(0) + ld_);
+    encode(call, nodeEncoder_, input.nodes, sizes_.nodeFeatures, call.nNodes, tape.nodeFeatures,
+        tape.nodeStatistics.front(), keeps ? tape.nodeActivations.front() : nodeWork_,
+        {pairOf(0) + ld_, 2*ld_});
 
     const bool shared = input.samples > 1;
     const bool isolated = shared || encoding != Encoding::fresh;
     T* encoded = isolated ? firstEdges_.resize(call.graph.nEdges*ld_, device_) : edgesOf(0);
     if (encoding != Encoding::kept)
     {
-        encodeEdges(call, input, tape, keeps, encoded);
+        encode(call, edgeEncoder_, input.edges, sizes_.edgeFeatures, call.graph.nEdges,
+            tape.edgeFeatures, tape.edgeStatistics.front(),
+            keeps ? tape.edgeActivations.front() : edgeWork_, {encoded, ld_});
     }
     if (shared)
     {

@@ -70,8 +70,9 @@ private:
 
     Call begin(const Input& input);
 
-    void encodeNodes(Call& call, const Input& input, DeviceTape<T>& tape, bool keeps, T* states);
-    void encodeEdges(Call& call, const Input& input, DeviceTape<T>& tape, bool keeps, T* states);
+    //- Features, padded in between, to states
+    void encode(Call& call, const DeviceMlp<T>& encoder, const A* input, int nFeatures, long rows,
+        Buffer<T>& features, Buffer<A>& statistics, Activations<T>& kept, Rows<T> states);
     void nodeBlock(Call& call, int block, const T* pair, T* next, A* statistics,
         Activations<T>& activations);
     typename EdgeBlock<T>::States edgeStates(const Call& call, const T* pair, const T* edges,

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "PackedParameters.hpp"
 
-#include "base/Error.hpp"
-
 #include <algorithm>
 
 namespace inSitu
 {
 namespace device
 {
-
-template<class T>
-const ParameterSet::Entry& PackedParameters<T>::entry(const std::string& name) const
-{
-    const auto found = std::find_if(parameters_.begin(), parameters_.end(),
-        [&](const ParameterSet::Entry& e) { return e.name == name; });
-    if (found == parameters_.end())
-    {
-        throw Error("the model has no parameter '" + name + "'");
-    }
-    return *found;
-}
-
 
 template<class T>
 std::int64_t PackedParameters<T>::take(std::int64_t& size, std::int64_t n)
@@ -37,8 +22,8 @@ template<class T>
 LinearPlace PackedParameters<T>::addLinear(const std::string& prefix,
     std::vector<Part> parts)
 {
-    const ParameterSet::Entry& weight = entry(prefix + ".weight");
-    const ParameterSet::Entry& bias = entry(prefix + ".bias");
+    const ParameterSet::Entry& weight = parameters_.entry(prefix + ".weight");
+    const ParameterSet::Entry& bias = parameters_.entry(prefix + ".bias");
     const std::int64_t out = weight.shape[0];
     if (parts.empty())
     {
@@ -71,7 +56,7 @@ template<class T>
 LinearPlace PackedParameters<T>::addStacked(const std::string& name,
     const std::vector<Part>& parts)
 {
-    const ParameterSet::Entry& weight = entry(name);
+    const ParameterSet::Entry& weight = parameters_.entry(name);
     const std::int64_t out = weight.shape[0];
     const int padded = paddedColumns(static_cast<int>(out));
 
@@ -93,7 +78,7 @@ LinearPlace PackedParameters<T>::addStacked(const std::string& name,
 template<class T>
 std::int64_t PackedParameters<T>::addVector(const std::string& name)
 {
-    const ParameterSet::Entry& e = entry(name);
+    const ParameterSet::Entry& e = parameters_.entry(name);
     const std::int64_t place = take(vectorsSize_, paddedColumns(static_cast<int>(e.count)));
     segments_.push_back({e.offset, 1, e.count, e.count, -1, e.count, place});
     return place;
@@ -148,7 +133,7 @@ typename PackedParameters<T>::Sums PackedParameters<T>::sumsFor(const RowCounts&
         result.partial.push_back(partial);
         for (std::size_t i = 0; i < group.names.size(); ++i)
         {
-            const ParameterSet::Entry& e = entry(group.names[i]);
+            const ParameterSet::Entry& e = parameters_.entry(group.names[i]);
             sums.push_back({e.offset, e.count, partial + static_cast<std::int64_t>(i)*group.ld,
                 stride, count});
         }

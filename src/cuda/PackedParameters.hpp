@@ -64,7 +64,7 @@ public:
 
     explicit PackedParameters(const ParameterSet& parameters)
     :
-        parameters_(parameters.entries())
+        parameters_(parameters.layout())
     {}
 
     //- Part of a weight: columns firstColumn.. of it, behind column inFront of the packed matrix
@@ -130,10 +130,9 @@ private:
 
     static constexpr std::size_t maxSums = 16;
 
-    const ParameterSet::Entry& entry(const std::string& name) const;
     static std::int64_t take(std::int64_t& size, std::int64_t n);
 
-    std::vector<ParameterSet::Entry> parameters_;
+    ParameterSet parameters_;
     at::Device device_{at::kCPU};
     std::vector<Segment> segments_;
     std::vector<Group> groups_;

@@ -117,7 +117,6 @@ struct Products<T>::Impl
         const Product& p, const Operands& o);
     bool multiply(Stream stream, const Product& p, const Operands& o);
 
-    at::Device device{at::kCUDA};
     bool tf32;
     bool tuned;
     Handle handle;
@@ -293,7 +292,6 @@ Products<T>::Products(const at::Device& device, bool tf32, bool tuned)
     impl_(std::make_unique<Impl>())
 {
     const at::DeviceGuard guard(device);
-    impl_->device = device;
     impl_->tf32 = tf32;
     impl_->tuned = tuned;
     impl_->workspace.resize(workspaceBytes, device);

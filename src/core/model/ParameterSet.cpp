@@ -30,6 +30,14 @@ void ParameterSet::allocate(at::ScalarType type)
 }
 
 
+ParameterSet ParameterSet::layout() const
+{
+    ParameterSet result(*this);
+    result.flat_ = at::Tensor();
+    return result;
+}
+
+
 void ParameterSet::moveTo(const at::Device& device)
 {
     flat_ = flat_.detach().to(device);

@@ -22,6 +22,9 @@ public:
     //- Allocate zeros on the CPU; requires_grad is set on the flat tensor
     void allocate(at::ScalarType type);
 
+    //- Names and places without the memory
+    ParameterSet layout() const;
+
     //- Copy the values to a device. The flat tensor is another one then.
     void moveTo(const at::Device& device);
 

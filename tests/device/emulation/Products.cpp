@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Products.hpp"
-
-#include <cstring>
+#include "kernels/Launch.cuh"
 
 namespace inSitu
 {
 namespace device
 {
-namespace
-{
-
-double widen(double x) { return x; }
-float widen(float x) { return x; }
-
-float widen(BFloat16 x)
-{
-    const std::uint32_t bits = std::uint32_t(x.bits) << 16;
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
-}
-
-void narrow(double x, double& to) { to = x; }
-void narrow(float x, float& to) { to = x; }
-
-void narrow(float x, BFloat16& to)
-{
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, 4);
-    to.bits = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-}
-
 
 // Plain loops on the CPU
 template<class T>
@@ -60,7 +33,7 @@ bool Products<T>::forward(Stream, Rows<const T> x, Rows<const T> w, const T* rel
             {
                 sum += widen(x.data[r*x.ld + i])*widen(w.data[o*w.ld + i]);
             }
-            narrow(reluBias && sum < 0 ? 0 : sum, y.data[r*y.ld + o]);
+            y.data[r*y.ld + o] = narrow<T>(reluBias && sum < 0 ? 0 : sum);
         }
     }
     return reluBias;
@@ -80,7 +53,7 @@ void Products<T>::inputGradient(Stream, Rows<const T> dy, Rows<const T> w, Rows<
             {
                 sum += widen(dy.data[r*dy.ld + o])*widen(w.data[o*w.ld + i]);
             }
-            narrow(sum, dx.data[r*dx.ld + i]);
+            dx.data[r*dx.ld + i] = narrow<T>(sum);
         }
     }
 }
