@@ -52,16 +52,30 @@ TEST(DevicePass, agreesWithAutograd)
 }
 
 
-TEST(DevicePass, computesActivationsAgain)
+template<class T>
+void expectTheSameAgain(Activation activation)
 {
-    INSITU_NEEDS_DEVICE();
-    const Case c(oddSizes());
-    const Result kept = onDevice<double>(c, false);
-    const Result again = onDevice<double>(c, true);
+    MeshGraphNetSizes sizes = oddSizes();
+    sizes.activation = activation;
+    const Case c(sizes);
+    const Result kept = onDevice<T>(c, false);
+    const Result again = onDevice<T>(c, true);
     EXPECT_TRUE(at::equal(kept.output, again.output));
     EXPECT_TRUE(at::equal(kept.parameters, again.parameters));
     EXPECT_TRUE(at::equal(kept.nodes, again.nodes));
     EXPECT_TRUE(at::equal(kept.edges, again.edges));
+}
+
+
+TEST(DevicePass, computesActivationsAgain)
+{
+    INSITU_NEEDS_DEVICE();
+    for (const Activation activation : {Activation::relu, Activation::silu})
+    {
+        expectTheSameAgain<double>(activation);
+        expectTheSameAgain<float>(activation);
+        expectTheSameAgain<device::BFloat16>(activation);
+    }
 }
 
 
