@@ -85,7 +85,7 @@ private:
 
 
 //- One device that is the CPU
-class FakeDevice final : public DeviceLibrary
+class FakeDevice : public DeviceLibrary
 {
 public:
 
