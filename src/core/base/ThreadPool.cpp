@@ -4,6 +4,7 @@
 
 #include "base/Error.hpp"
 #include "base/cpuQuota.hpp"
+#include "base/ownThread.hpp"
 
 #include <sched.h>
 
@@ -138,7 +139,8 @@ ThreadPool::ThreadPool(int nThreads)
     {
         for (int thread = 1; thread < nThreads; ++thread)
         {
-            impl_->workers.emplace_back([impl = impl_.get(), thread] { impl->work(thread); });
+            impl_->workers.push_back(
+                startOwnThread([impl = impl_.get(), thread] { impl->work(thread); }));
         }
     }
     catch (...)

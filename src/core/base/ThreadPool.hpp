@@ -10,8 +10,8 @@ namespace inSitu
 //  n threads means n-1 workers. The number of threads decides who computes a chunk,
 //  never what is in it: with chunks cut independently of the team, results have the
 //  same bits for any team. Workers sleep between loops (they spin for microseconds at
-//  most), inherit the floating-point environment of the constructing thread and are
-//  joined by the destructor.
+//  most), have the floating-point environment of the constructing thread, but without its traps,
+//  and are joined by the destructor.
 class ThreadPool
 {
 public:

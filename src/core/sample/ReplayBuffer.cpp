@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/agree.hpp"
+#include "base/below.hpp"
 #include "sample/MeshArchive.hpp"
 #include "sample/slotState.hpp"
 
@@ -140,14 +141,7 @@ ReplayBuffer::ReplayBuffer
 
 std::size_t ReplayBuffer::below(std::size_t n)
 {
-    // The numbers below 2^64 mod n are one too many for their remainders: draw again
-    const std::uint64_t excess = (0 - static_cast<std::uint64_t>(n)) % n;
-    std::uint64_t number = generator_();
-    while (number < excess)
-    {
-        number = generator_();
-    }
-    return static_cast<std::size_t>(number % n);
+    return static_cast<std::size_t>(inSitu::below(generator_, n));
 }
 
 
