@@ -23,6 +23,20 @@ MPI_Comm duplicate(MPI_Comm parent)
 }
 
 
+std::vector<int> numbersOf(MPI_Comm comm)
+{
+    if (!mpiRuns())
+    {
+        throw Error("MPI does not run in this process: a communicator of its ranks is needed");
+    }
+    int size = 0;
+    mpiCheck(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    std::vector<int> numbers(size);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+}
+
+
 //- No longer than maxLength, cut between characters of UTF-8
 std::string shortened(std::string text, std::size_t maxLength)
 {
@@ -41,13 +55,10 @@ std::string shortened(std::string text, std::size_t maxLength)
 }
 
 
-MpiNotices::MpiNotices(MPI_Comm parent)
+MpiNotices::MpiNotices(MPI_Comm parent, std::vector<int> numbers)
+:
+    numbers_(std::move(numbers))
 {
-    if (!mpiRuns())
-    {
-        throw Error("MPI does not run in this process: a communicator of its ranks is needed");
-    }
-
     int level = MPI_THREAD_SINGLE;
     mpiCheck(MPI_Query_thread(&level), "MPI_Query_thread");
     anyThread_ = level == MPI_THREAD_MULTIPLE;
@@ -72,6 +83,11 @@ MpiNotices::~MpiNotices()
 
 void MpiNotices::hear()
 {
+    if (interrupted_)
+    {
+        sound_ = false;
+        throw Error("the work of this thread with other ranks was interrupted");
+    }
     if (left_.empty())
     {
         int arrived = 0;
@@ -84,7 +100,7 @@ void MpiNotices::hear()
         int length = 0;
         mpiCheck(MPI_Get_count(&status, MPI_CHAR, &length), "MPI_Get_count");
         notice_.resize(length);
-        left_ = "rank " + std::to_string(status.MPI_SOURCE) + ": " + notice_;
+        left_ = "rank " + std::to_string(numberOf(status.MPI_SOURCE)) + ": " + notice_;
         sound_ = false;
     }
     throw Error(left_);
@@ -104,13 +120,24 @@ void MpiNotices::checkThread() const
 MpiChannel::MpiChannel(MPI_Comm parent)
 :
     traffic(ownTraffic_),
-    notices_(std::make_shared<MpiNotices>(parent)),
+    notices_(std::make_shared<MpiNotices>(parent, numbersOf(parent))),
     work_(duplicate(parent)),
     waiting_(Comm::Waiting::busy)
 {
     setUp();
-    numbers_.resize(size_);
-    std::iota(numbers_.begin(), numbers_.end(), 0);
+    numbers_ = numbersOf(work_);
+}
+
+
+MpiChannel::MpiChannel(const MpiChannel& host, ForThread)
+:
+    traffic(ownTraffic_),
+    notices_(std::make_shared<MpiNotices>(host.work_, host.numbers_)),
+    work_(duplicate(host.work_)),
+    waiting_(host.waiting_)
+{
+    setUp();
+    numbers_ = host.numbers_;
 }
 
 
@@ -244,7 +271,7 @@ void MpiNotices::leave(const std::string& reason) noexcept
         int size = 0;
         MPI_Comm_rank(comm_, &rank);
         MPI_Comm_size(comm_, &size);
-        left_ = "rank " + std::to_string(rank) + " has left: " + reason;
+        left_ = "rank " + std::to_string(numberOf(rank)) + " has left: " + reason;
         farewell_ = shortened(reason, maxNotice);
         farewellRequests_.reserve(size);
         for (int other = 0; other < size; ++other)

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -21,8 +22,8 @@ class MpiNotices
 {
 public:
 
-    //- Of a duplicate. Collective.
-    explicit MpiNotices(MPI_Comm parent);
+    //- Of a duplicate; numbers: what messages call its ranks. Collective.
+    MpiNotices(MPI_Comm parent, std::vector<int> numbers);
 
     //- Collective, only if sound(). Does nothing when MPI has ended.
     ~MpiNotices();
@@ -32,11 +33,20 @@ public:
 
     MPI_Comm comm() const { return comm_; }
 
+    int numberOf(int rank) const { return numbers_.at(rank); }
+
+    //- Several threads may call MPI at a time
+    bool anyThread() const { return anyThread_; }
+
     //- Throws Error if this thread may not call MPI
     void checkThread() const;
 
-    //- Throws Error if a rank has left. Tests a request, which lets MPI work on all that travel.
+    //- Throws Error if a rank has left, or the work of this one was interrupted. Tests a request,
+    //  which lets MPI work on all that travel.
     void hear();
+
+    //- Comm::interrupt
+    void interrupt() noexcept { interrupted_ = true; }
 
     //- Comm::leave
     void leave(const std::string& reason) noexcept;
@@ -50,8 +60,10 @@ private:
     static constexpr int maxNotice = 2000;
 
     MPI_Comm comm_ = MPI_COMM_NULL;
+    const std::vector<int> numbers_;
     const std::thread::id thread_ = std::this_thread::get_id();
     bool anyThread_ = false;
+    std::atomic<bool> interrupted_{false};
 
     bool sound_ = true;
     std::string left_;                          //!< who has left and why
@@ -75,6 +87,12 @@ public:
     //  in it.
     MpiChannel(const MpiChannel& whole, MPI_Comm comm, Comm::Waiting waiting);
 
+    struct ForThread {};
+
+    //- The ranks of host once more, for another thread of each: nobody leaves these by leaving
+    //  those, and what is sent is not in their traffic. Collective.
+    MpiChannel(const MpiChannel& host, ForThread);
+
     //- Gives the communicator back, which is collective: only after all operations, and only if
     //  sound(). Does nothing when MPI has ended.
     ~MpiChannel();
@@ -96,6 +114,11 @@ public:
     //- Until all requests are complete, whose statuses it returns. Throws Error if a rank has left
     //  or one has failed; the requests may then still be active.
     const std::vector<MPI_Status>& wait(std::vector<MPI_Request>& requests, const char* call);
+
+    bool anyThread() const { return notices_->anyThread(); }
+
+    //- Comm::interrupt
+    void interrupt() noexcept { notices_->interrupt(); }
 
     //- Comm::leave
     void leave(const std::string& reason) noexcept { notices_->leave(reason); }

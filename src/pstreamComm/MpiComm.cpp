@@ -486,4 +486,27 @@ Traffic MpiComm::traffic() const
     return impl_->channel.traffic;
 }
 
+
+std::shared_ptr<Comm> MpiComm::forThread()
+{
+    if (size() == 1)
+    {
+        return std::make_shared<SerialComm>();
+    }
+    if (!impl_->channel.anyThread())
+    {
+        throw Error("MPI does not let two threads of a rank work at a time here, since OpenFOAM has"
+            " not started it for that (MPI_THREAD_MULTIPLE); it does with '-fileHandler collated'"
+            " and OptimisationSwitches { maxThreadFileBufferSize 1e9; } in its etc/controlDict");
+    }
+    return std::shared_ptr<Comm>(new MpiComm(
+        std::make_unique<Impl>(impl_->piece, impl_->channel, MpiChannel::ForThread())));
+}
+
+
+void MpiComm::interrupt() noexcept
+{
+    impl_->channel.interrupt();
+}
+
 }

@@ -59,6 +59,11 @@ public:
 
     Traffic traffic() const override;
 
+    //- Throws Error unless MPI runs with MPI_THREAD_MULTIPLE
+    std::shared_ptr<Comm> forThread() override;
+
+    void interrupt() noexcept override;
+
 private:
 
     struct Impl;

@@ -160,6 +160,10 @@ public:
     void progress() override
     {
         const ThreadRank::Timer timer(self_);
+        if (thread_ == std::thread::id())
+        {
+            thread_ = std::this_thread::get_id();
+        }
         if (std::this_thread::get_id() != thread_)
         {
             throw Error("another thread than that of the rank helps its messages along");
@@ -173,6 +177,15 @@ public:
     }
 
     Traffic traffic() const override { return self_.traffic; }
+
+    std::shared_ptr<Comm> forThread() override
+    {
+        auto comm = std::make_shared<ThreadComm>(self_.ranks->further(self_.number), rank());
+        comm->thread_ = {};     // the one that first helps its messages along
+        return comm;
+    }
+
+    void interrupt() noexcept override { self_.ranks->leave(self_.number, "interrupted"); }
 
 private:
 
@@ -230,7 +243,7 @@ private:
 
     Traffic ownTraffic_;
     ThreadRank self_;
-    const std::thread::id thread_ = std::this_thread::get_id();
+    std::thread::id thread_ = std::this_thread::get_id();
 
     //- Ends of the sums on their way
     std::vector<std::function<void()>> sums_;

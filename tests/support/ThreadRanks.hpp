@@ -61,7 +61,8 @@ struct ThreadRanks
         mutex(family->mutex),
         changed(family->changed),
         numbers(size),
-        nCalls(size, 0)
+        nCalls(size, 0),
+        nFurther(size, 0)
     {
         std::iota(numbers.begin(), numbers.end(), 0);
     }
@@ -73,13 +74,26 @@ struct ThreadRanks
         family(whole.family),
         mutex(family->mutex),
         changed(family->changed),
-        nCalls(size, 0)
+        nCalls(size, 0),
+        nFurther(size, 0)
     {
         for (const std::size_t rank : ranks)
         {
             numbers.push_back(whole.numbers[rank]);
         }
     }
+
+    //- The same once more for other threads, which leave by themselves
+    explicit ThreadRanks(const ThreadRanks* host)
+    :
+        size(host->size),
+        family(std::make_shared<ThreadFamily>(static_cast<int>(host->family->ended.size()))),
+        mutex(family->mutex),
+        changed(family->changed),
+        numbers(host->numbers),
+        nCalls(size, 0),
+        nFurther(size, 0)
+    {}
 
     //- Throws if a rank has left
     void check(std::size_t rank) const
@@ -193,6 +207,18 @@ struct ThreadRanks
 
     bool hasEnded(std::size_t rank) const { return family->ended[numbers[rank]]; }
 
+    //- The same ranks once more, for other threads
+    std::shared_ptr<ThreadRanks> further(std::size_t rank)
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        const std::size_t number = nFurther.at(rank)++;
+        while (furthers.size() <= number)
+        {
+            furthers.push_back(std::make_shared<ThreadRanks>(this));
+        }
+        return furthers[number];
+    }
+
     const std::size_t size;
 
     const std::shared_ptr<ThreadFamily> family;
@@ -206,6 +232,9 @@ struct ThreadRanks
     std::map<std::uint64_t, std::shared_ptr<Operation>> operations; //!< in which ranks are missing
     std::map<std::tuple<std::size_t, std::size_t, std::uint64_t>, std::deque<Bytes>> mail;
                                                                     //!< from, to, exchange
+
+    std::vector<std::shared_ptr<ThreadRanks>> furthers;             //!< for other threads
+    std::vector<std::size_t> nFurther;                              //!< of them, by each rank
 };
 
 }

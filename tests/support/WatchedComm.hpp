@@ -95,6 +95,8 @@ public:
 
     void leave(const std::string& reason) noexcept override { comm_.leave(reason); }
     Traffic traffic() const override { return comm_.traffic(); }
+    std::shared_ptr<Comm> forThread() override { return comm_.forThread(); }
+    void interrupt() noexcept override { comm_.interrupt(); }
 
     int nCalls() const { return nCalls_; }
 

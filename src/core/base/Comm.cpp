@@ -44,6 +44,12 @@ std::unique_ptr<SharedWindow> SerialComm::shared(std::size_t bytes) const
 }
 
 
+std::shared_ptr<Comm> Comm::forThread()
+{
+    throw Error("ranks of this kind work with one thread each");
+}
+
+
 std::unique_ptr<Exchange> SerialComm::exchange(const std::vector<Neighbour>&)
 {
     throw Error("one rank has no neighbours to exchange with");

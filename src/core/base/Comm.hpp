@@ -137,6 +137,15 @@ public:
 
     virtual Traffic traffic() const = 0;
 
+    //- The same ranks once more for another thread of each, whose calls, and traffic(), are apart
+    //  from these. Collective. Throws Error, on all ranks, if two threads cannot work with them at
+    //  a time.
+    virtual std::shared_ptr<Comm> forThread();
+
+    //- The calling of this comm is over: the present or next call of its thread throws Error. For
+    //  any thread.
+    virtual void interrupt() noexcept {}
+
     bool isMaster() const { return rank() == 0; }
 };
 
@@ -164,6 +173,7 @@ public:
     void progress() override {}
     void leave(const std::string&) noexcept override {}
     Traffic traffic() const override { return {}; }
+    std::shared_ptr<Comm> forThread() override { return std::make_shared<SerialComm>(); }
 };
 
 }
