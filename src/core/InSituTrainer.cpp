@@ -3,6 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Text.hpp"
+#include "base/packed.hpp"
 #include "base/packedTree.hpp"
 #include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
@@ -98,8 +99,6 @@ void InSituTrainer::Impl::leadGroup(const std::function<void()>& body)
     {
         body();
         StateTree state;
-        state.putInt("revision", revision());
-        state.putInt("predicted", loop->hasPrediction());
         std::vector<std::int64_t> pending;
         for (const Snapshot& snapshot : loop->stream().pending())
         {
@@ -108,8 +107,14 @@ void InSituTrainer::Impl::leadGroup(const std::function<void()>& body)
         state.put("pending", pending);
         return packed(state);
     }));
-    news = {told.getInt("revision"), told.getInt("predicted") != 0,
-        told.get<std::int64_t>("pending")};
+    pendingThere = told.get<std::int64_t>("pending");
+}
+
+
+std::int64_t InSituTrainer::Impl::numberThere(const std::function<std::int64_t()>& number)
+{
+    return unpacked<std::int64_t>(
+        group->lead([&] { return packed(std::vector<std::int64_t>{number()}); })).front();
 }
 
 
@@ -233,6 +238,7 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
         + settings.training.precision + ", " + loop->trainer().device() + ", "
         + std::to_string(loop->nThreads()) + " threads"
+        + (loop->isAsync() ? " beside the solver's" : "")
         + (reason.empty() ? "" : " (device auto: " + reason + ')')
         + "\n    buffer: at most " + std::to_string(limits.capacity) + " samples of "
         + bytesText(loop->stream().bytesPerSample())
@@ -241,6 +247,11 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
         + (settings.object.buffer.checkpoint
             ? ", also in the two newest checkpoints"
             : ", not in checkpoints");
+    if (loop->isAsync())
+    {
+        text += "\n    mode: async, " + std::to_string(settings.object.queue.slots)
+            + " slots, onLag " + settings.object.queue.onLag;
+    }
     if (loop->budget().limited())
     {
         text += "\n    maxFraction is set: the course of the training depends on the clock";
@@ -269,34 +280,43 @@ InSituTrainer::Report InSituTrainer::execute
     {
         my.takeInitialWeights();
         my.loop->execute(now, fields);
-        if (const auto measures = my.loop->report(now.time, now.timeIndex))
-        {
-            my.recordBuilds();
-            my.record->report(*measures);
-            report.due = true;
-            report.text = my.record->text(*measures);
-        }
+        my.loop->askForReport(now.time, now.timeIndex);
+        report.text = my.reportText();
+        report.due = !report.text.empty();
     });
-    my.prediction = my.loop ? my.loop->prediction() : Span<const double>();
-    if (my.group->isShared() && my.news.predicted)
-    {
-        my.prediction = my.group->part(my.prediction);
-    }
     return report;
+}
+
+
+//- Write down the reports that have come; their log blocks
+std::string InSituTrainer::Impl::reportText()
+{
+    std::string text;
+    while (const auto measures = loop->nextReport())
+    {
+        recordBuilds();
+        record->report(*measures);
+        text += (text.empty() ? "" : "\n") + record->text(*measures);
+    }
+    return text;
 }
 
 
 Span<const double> InSituTrainer::prediction() const
 {
-    return impl_->prediction;
+    Impl& my = *impl_;
+    if (!hasPrediction())
+    {
+        return {};
+    }
+    return my.group->part(my.loop ? my.loop->prediction() : Span<const double>());
 }
 
 
 bool InSituTrainer::hasPrediction() const
 {
-    const Impl& my = *impl_;
-    return my.group && my.group->isShared() ? my.news.predicted
-      : my.loop && my.loop->hasPrediction();
+    Impl& my = *impl_;
+    return my.group && my.numberThere([&my] { return my.loop->hasPrediction(); }) != 0;
 }
 
 
@@ -334,6 +354,10 @@ void InSituTrainer::reconfigure(const Node& block)
         }
     }
 
+    if (my.loop)
+    {
+        my.loop->settle();
+    }
     ObjectConfig& object = my.settings.object;
     object.reportInterval = changed.object.reportInterval;
     object.maxFraction = changed.object.maxFraction;
@@ -373,19 +397,30 @@ void InSituTrainer::finish()
         return;
     }
     my.finished = true;
-    my.traffic = TrafficSummary::of(*my.all);
+    Traffic beside;
+    if (my.loop)
+    {
+        my.loop->settle();
+        beside = my.loop->trafficBeside();
+    }
+    my.traffic = TrafficSummary::of(*my.all, beside);
     my.lead([&my] { my.finish(); });
 }
 
 
 void InSituTrainer::Impl::finish()
 {
-    loop->settle();
+    const std::string late = reportText();
+    if (!late.empty())
+    {
+        info(late);
+    }
     const double wall = loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = profiler.stages(*comm);
+    const std::vector<Profiler::Stage> beside = loop->stagesBeside();
+    const DropCounts dropped = loop->dropped();
     recordBuilds();
-    record->end({stages, traffic, wall, caches.records(), loop->nMapped(),
-        loop->dropped()});
+    record->end({stages, traffic, wall, caches.records(), loop->nMapped(), dropped, beside});
     std::string leftOut =
         loop->nMapped() > 0 ? "; mapped: " + std::to_string(loop->nMapped()) : "";
     if (nChecks > 0)
@@ -393,7 +428,7 @@ void InSituTrainer::Impl::finish()
         leftOut += "; caches checked: " + std::to_string(nChecks) + " times";
     }
     bool first = true;
-    for (const auto& [reason, count] : loop->dropped())
+    for (const auto& [reason, count] : dropped)
     {
         if (count > 0)
         {
@@ -410,7 +445,7 @@ void InSituTrainer::Impl::finish()
     }
     info(std::to_string(loop->nSamples()) + " samples, "
         + std::to_string(loop->trainer().nSteps()) + " training steps" + leftOut + '\n'
-        + summaryTable(stages, wall, caches.records()) + traffic.text(wall));
+        + summaryTable(stages, wall, caches.records(), beside) + traffic.text(wall));
 }
 
 

@@ -73,10 +73,11 @@ public:
 
     //- Physical prediction of the targets at the time of the last execute(), made before its
     //  values were learnt [nCells, target columns]; for increments the predicted new value.
-    //  Empty if that completed no sample.
+    //  Empty if that completed no sample. Waits until it is made, and so does the next. Valid until
+    //  the next execute(). Collective.
     Span<const double> prediction() const;
 
-    //- There is one, on all ranks alike, also on those without a cell
+    //- There is one, on all ranks alike, also on those without a cell. Collective.
     bool hasPrediction() const;
 
     void gap() override;
@@ -90,7 +91,7 @@ public:
     void reconfigure(const Node& block) override;
 
     //- Grows whenever weights or scales change; -1 before the first sample, when there is nothing
-    //  to predict with
+    //  to predict with. Waits until all is learnt that was taken. Collective.
     std::int64_t revision() const;
 
     //- A copy of the network as it is now, with its card and scales: whole, whatever the training

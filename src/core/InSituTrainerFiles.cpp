@@ -94,9 +94,9 @@ void InSituTrainer::write(double time, const std::string& timeName, const std::s
 void InSituTrainer::Impl::write(double time, const std::string& timeName,
     const std::string& folder)
 {
-    ScopedTimer timer(profiler, "write");
     takeInitialWeights();
-    loop->settle();
+    const LearningLoop::Hold hold = loop->hold();
+    ScopedTimer timer(profiler, "write");
     if (loop->badSteps() > 0)
     {
         warn("no checkpoint at time " + timeName + ": the last "

@@ -67,8 +67,16 @@ std::unique_ptr<Model> build(const Settings& settings, const ModelCard& card, Th
 
 std::int64_t InSituTrainer::revision() const
 {
-    const Impl& my = *impl_;
-    return my.loop ? my.revision() : my.news.revision;
+    Impl& my = *impl_;
+    if (!my.begun)
+    {
+        return -1;
+    }
+    return my.numberThere([&my]
+    {
+        my.loop->settle();
+        return my.revision();
+    });
 }
 
 
@@ -80,9 +88,14 @@ std::int64_t InSituTrainer::Impl::revision() const
 }
 
 
-//- Card, scales and tensors for ranks that do not train; nothing on those that do
+//- Card, scales and tensors for ranks that do not train; nothing on those that do, where they are
+//  the last ones
 StateTree InSituTrainer::Impl::network()
 {
+    if (loop)
+    {
+        loop->settle();
+    }
     if (!group->isShared())
     {
         return {};

@@ -47,18 +47,9 @@ struct InSituTrainer::Impl
     std::int64_t nChecks = 0;               // of the caches
     bool finished = false;
 
-    //- What a rank that does not train knows of its trainer
-    struct News
-    {
-        std::int64_t revision = -1;
-        bool predicted = false;
-        std::vector<std::int64_t> pending;  // time indices
-    };
-
-    News news;
+    std::vector<std::int64_t> pendingThere; // where another rank trains: time indices
     bool begun = false;
     TrafficSummary traffic;                 // of all ranks, at the end
-    Span<const double> prediction;          // of the cells here
 
     //- Where another rank trains: its network, for what follows it here
     struct Replica
@@ -73,7 +64,7 @@ struct InSituTrainer::Impl
     void warn(const std::string& message);
     std::string ranksText(const GraphSize& size) const;
 
-    //- Done on ranks that train; the others wait and hear the news
+    //- Done on ranks that train; the others wait and hear what waits there
     template<class Body>
     void lead(const Body& body)
     {
@@ -86,6 +77,10 @@ struct InSituTrainer::Impl
     }
 
     void leadGroup(const std::function<void()>& body);
+
+    //- Asked of a rank that trains, for all that it works for. Collective in the group.
+    std::int64_t numberThere(const std::function<std::int64_t()>& number);
+
     StateTree network();
     void update(Surrogate& surrogate, const StateTree& network);
     std::string announcement(const GraphSize& size) const;
@@ -100,6 +95,7 @@ struct InSituTrainer::Impl
     ModelCard card() const;
     SurrogateScales scales() const;
     void recordBuilds();
+    std::string reportText();
     void begin();
     void resume(std::vector<CheckpointPlace> places);
     void write(double time, const std::string& timeName, const std::string& folder);

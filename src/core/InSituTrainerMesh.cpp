@@ -32,14 +32,14 @@ void InSituTrainer::setGeometry(CaseMesh mesh)
 std::size_t InSituTrainer::nPending() const
 {
     const Impl& my = *impl_;
-    return my.loop ? my.loop->stream().pending().size() : my.news.pending.size();
+    return my.loop ? my.loop->stream().pending().size() : my.pendingThere.size();
 }
 
 
 std::int64_t InSituTrainer::pendingTimeIndex(std::size_t i) const
 {
     const Impl& my = *impl_;
-    return my.loop ? my.loop->stream().pending()[i].timeIndex : my.news.pending[i];
+    return my.loop ? my.loop->stream().pending()[i].timeIndex : my.pendingThere[i];
 }
 
 
@@ -83,6 +83,7 @@ void InSituTrainer::check()
     my.group->check();
     my.lead([&my]
     {
+        const LearningLoop::Hold hold = my.loop->hold();
         const std::string text = my.loop->trainer().firstStaleEntry();
         if (!text.empty())
         {
@@ -98,7 +99,7 @@ void InSituTrainer::gap()
     {
         impl_->loop->drop();
     }
-    impl_->news.pending.clear();
+    impl_->pendingThere.clear();
 }
 
 }

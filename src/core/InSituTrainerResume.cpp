@@ -141,9 +141,11 @@ void InSituTrainer::Impl::load(const Checkpoint& checkpoint, const CheckpointPla
             parts.part, parts.replay ? &*parts.replay : nullptr);
         changes.insert(changes.end(), notes.begin(), notes.end());
     });
+    const std::string course = std::to_string(loop->nSamples()) + " samples, "
+        + std::to_string(loop->trainer().nSteps()) + " training steps";
+    loop->learnLoaded();
 
-    info("resumed from " + place.folder + ": " + std::to_string(loop->nSamples()) + " samples, "
-        + std::to_string(loop->trainer().nSteps()) + " training steps"
+    info("resumed from " + place.folder + ": " + course
         + (changes.empty() ? "" : "\n    changed since: " + join(changes, "; "))
         + (parts.note.empty() ? "" : "\n    " + parts.note)
         + (checkpoint.hasReplay ? "" : "\n    this checkpoint has no samples (the two newest keep"

@@ -480,7 +480,7 @@ TEST_F(InSituTrainerRestart, AnEarlierFormatIsRefusedClearly)
 
         EXPECT_THAT([&] { play({"resumed", nRanks, 11, 12}); },
             testing::ThrowsMessage<IncompatibleState>(AllOf(HasSubstr("does not fit this run:"),
-                HasSubstr("format 4 of another version of inSituFoam; this one reads 6"))));
+                HasSubstr("format 4 of another version of inSituFoam; this one reads 7"))));
     }
 }
 

@@ -91,6 +91,17 @@ void NormaliserConfig::describe(Schema& schema)
 }
 
 
+void QueueConfig::describe(Schema& schema)
+{
+    schema.key("slots", slots, "samples that wait or are being learnt at a time",
+        Range::within(2, 100000));
+    schema.choice("onLag", onLag, {"block", "dropOldest", "dropNewest", "reservoir"},
+        "for a new sample when all slots are taken: the solver waits for one, the sample that has "
+        "waited longest is left out, the new one is, or of all since the trainer last took one "
+        "each stays with the same probability");
+}
+
+
 void ObjectConfig::describe(Schema& schema)
 {
     describePatterns(schema, "inputs", inputs, "fields that the network sees");
@@ -147,10 +158,17 @@ void ObjectConfig::describe(Schema& schema)
     schema.block("normaliser", "running mean and deviation of inputs and targets",
         [this](Schema& block) { normaliser.describe(block); });
 
+    schema.choice("mode", mode, {"sync", "async"},
+        "sync: the solver waits while the network learns; async: a thread of its own learns beside "
+        "the solver");
+    schema.block("queue", "samples on their way to that thread, with `mode async`",
+        [this](Schema& block) { queue.describe(block); });
+
     schema.key("cellZone", cellZone, "loss only over the cells of this zone; without it: all");
     schema.key("noise", noise, "deviation of the noise added to normalised inputs of cells",
         Range::atLeast(0));
-    schema.key("nThreads", nThreads, "threads; 0: the cores that the process may use",
+    schema.key("nThreads", nThreads,
+        "threads; 0: the cores that the process may use, with `mode async` but one",
         Range::within(0, 1024));
     schema.key("trainerRanks", trainerRanks,
         "ranks of each node that train, on the cells of all ranks there; 0: every rank",

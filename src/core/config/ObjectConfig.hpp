@@ -38,6 +38,16 @@ struct NormaliserConfig
 };
 
 
+//- Samples on their way from the solver's thread to the trainer's
+struct QueueConfig
+{
+    std::int64_t slots = 2;             //!< samples that wait or are being learnt
+    std::string onLag = "block";        //!< block | dropOldest | dropNewest | reservoir
+
+    void describe(Schema& schema);
+};
+
+
 //- The entries at the top level of the function object, its training block excepted
 struct ObjectConfig
 {
@@ -55,6 +65,8 @@ struct ObjectConfig
     BufferConfig buffer;
     NormaliserConfig normaliser;
     std::string cellZone;               //!< loss only over the cells of this zone; empty: all
+    std::string mode = "sync";          //!< sync | async
+    QueueConfig queue;
     double noise = 0;                   //!< deviation of the noise on normalised inputs of cells
     std::int64_t nThreads = 0;          //!< 0: the cores that this process may use
     std::int64_t trainerRanks = 0;      //!< ranks of a node that train; 0: all

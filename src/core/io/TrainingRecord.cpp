@@ -132,12 +132,16 @@ void TrainingRecord::warning(const std::string& message)
 
 void TrainingRecord::end(const End& end)
 {
-    JsonObject record, seconds, lost;
+    JsonObject record, seconds, beside, lost;
     addBuilds(record.add("event", "end"), end.caches);
     addTraffic(record, end.traffic);
     for (const Profiler::Stage& stage : end.stages)
     {
         seconds.add(stage.name, stage.seconds);
+    }
+    for (const Profiler::Stage& stage : end.beside)
+    {
+        beside.add(stage.name, stage.seconds);
     }
     for (const auto& [reason, count] : end.dropped)
     {
@@ -146,6 +150,7 @@ void TrainingRecord::end(const End& end)
 
     lines_.write(record
         .addRaw("seconds", seconds.text())
+        .addRaw("secondsBeside", beside.text())
         .add("wallSeconds", end.wallSeconds)
         .add("mapped", static_cast<long long>(end.mapped))
         .addRaw("dropped", lost.text()));

@@ -69,6 +69,7 @@ public:
         std::vector<CacheRecord> caches;
         std::int64_t mapped = 0;        //!< inputs that went on on another mesh
         std::map<std::string, std::int64_t> dropped;    //!< samples and steps by reason
+        std::vector<Profiler::Stage> beside = {};       //!< stages of the trainer's own thread
     };
 
     void end(const End& end);

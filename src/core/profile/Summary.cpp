@@ -18,10 +18,11 @@ std::string line(const char* format, Args... args)
 }
 
 
-std::string stageLine(const Profiler::Stage& stage, double wallSeconds)
+std::string stageLine(const Profiler::Stage& stage, double wallSeconds, bool isBeside = false)
 {
     const double share = wallSeconds > 0 ? std::min(stage.seconds/wallSeconds, 1.0) : 0;
-    const std::string bound = share < 1 ? line("%8.2f", 1/(1 - share)) : std::string("       -");
+    const std::string bound = share < 1 && !isBeside
+      ? line("%8.2f", 1/(1 - share)) : std::string("       -");
     return line("\n    %-14s %10.3f %10.3f %10.3f %8.2f%% ", stage.name.c_str(), stage.seconds,
         stage.minimum, stage.maximum, 100*share) + bound;
 }
@@ -56,7 +57,8 @@ std::string summaryTable
 (
     const std::vector<Profiler::Stage>& stages,
     double wallSeconds,
-    const std::vector<CacheRecord>& caches
+    const std::vector<CacheRecord>& caches,
+    const std::vector<Profiler::Stage>& beside
 )
 {
     std::string text = line("    %-14s %10s %10s %10s %9s %8s", "stage", "mean [s]", "min [s]",
@@ -70,6 +72,15 @@ std::string summaryTable
     }
     const double rest = std::max(wallSeconds - inside, 0.0);
     text += stageLine({"solver", 1, rest, rest, rest}, wallSeconds);
+    if (!beside.empty())
+    {
+        text += line("\n    %-14s %10s %10s %10s %9s", "beside", "mean [s]", "min [s]", "max [s]",
+            "share");
+    }
+    for (const Profiler::Stage& stage : beside)
+    {
+        text += stageLine(stage, wallSeconds, true);
+    }
 
     text += line("\n    %-14s %10s %10s  %s", "cache", "builds", "time [s]", "reasons");
     for (const CacheRecord& record : caches)

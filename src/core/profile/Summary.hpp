@@ -42,8 +42,9 @@ private:
 
 //- The closing table. Each stage has its seconds (mean, least and most over the ranks), its
 //  share of the wall time, and Amdahl's bound: how much faster the whole run would be at
-//  most if the stage cost nothing. What is in no stage is the solver's.
+//  most if the stage cost nothing. What is in no stage is the solver's. beside: stages of another
+//  thread, of which the run feels nothing as long as it has a core.
 std::string summaryTable(const std::vector<Profiler::Stage>& stages, double wallSeconds,
-    const std::vector<CacheRecord>& caches);
+    const std::vector<CacheRecord>& caches, const std::vector<Profiler::Stage>& beside = {});
 
 }

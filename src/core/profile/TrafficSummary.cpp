@@ -8,9 +8,14 @@
 namespace inSitu
 {
 
-TrafficSummary TrafficSummary::of(const Comm& comm)
+TrafficSummary TrafficSummary::of(const Comm& comm, const Traffic& beside)
 {
-    const Traffic here = comm.traffic();
+    Traffic here = comm.traffic();
+    here.messages += beside.messages;
+    here.bytes += beside.bytes;
+    here.sums += beside.sums;
+    here.summedBytes += beside.summedBytes;
+    here.seconds += beside.seconds;
     double total[5] = {here.seconds, static_cast<double>(here.messages),
         static_cast<double>(here.bytes), static_cast<double>(here.sums),
         static_cast<double>(here.summedBytes)};

@@ -21,8 +21,8 @@ struct TrafficSummary
     double sums = 0;            //!< and other operations of all ranks, or of those of a part: mean
     double summedBytes = 0;     //!< that a rank contributed: mean
 
-    //- Collective
-    static TrafficSummary of(const Comm& comm);
+    //- beside: of another thread of this rank. Collective.
+    static TrafficSummary of(const Comm& comm, const Traffic& beside = {});
 
     //- A line of the closing table; empty for one rank
     std::string text(double wallSeconds) const;

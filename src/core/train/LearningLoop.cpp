@@ -8,36 +8,58 @@
 #include "train/loopLayout.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace inSitu
 {
 namespace
 {
 
-bool allFinite(const std::vector<double>& values)
+bool isAsync(const Settings& settings)
 {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+    return settings.object.mode == "async";
 }
 
 
-// Time that went into learning so far, s: all stages of Trainer
-double secondsInTraining(const Profiler& profiler)
+OnLag onLag(const Settings& settings)
 {
-    double sum = 0;
-    for (const char* stage : {"assemble", "forward", "backward", "update", "launch", "wait", "predict"})
+    const std::string& word = settings.object.queue.onLag;
+    return word == "block" ? OnLag::block
+        : word == "dropOldest" ? OnLag::dropOldest
+        : word == "dropNewest" ? OnLag::dropNewest : OnLag::reservoir;
+}
+
+
+//- Of "dropOldest" and its like, what they are called where they are counted
+std::string lagReason(const Settings& settings)
+{
+    const std::string& word = settings.object.queue.onLag;
+    return word == "dropOldest" ? "lagOldest" : word == "dropNewest" ? "lagNewest" : "lagReservoir";
+}
+
+
+//- The solver's own thread needs a core
+int threadsOfLearner(const Settings& settings, const Comm& comm, const LearningLoop::Warn& warn)
+{
+    const int threads = threadsOf(settings.object.nThreads, comm, warn);
+    return isAsync(settings) && settings.object.nThreads == 0 ? std::max(1, threads - 1) : threads;
+}
+
+
+std::shared_ptr<Comm> commOfLearner(const Settings& settings, const std::shared_ptr<Comm>& comm)
+{
+    if (!isAsync(settings))
     {
-        sum += profiler.seconds(stage);
+        return comm;
     }
-    return sum;
-}
-
-
-template<class T>
-Span<const T> rowsOf(const SlotPool::Handle& slot, std::int64_t nRows, int nColumns)
-{
-    return {static_cast<const T*>(slot.get()), static_cast<std::size_t>(nRows)*nColumns};
+    try
+    {
+        return comm->forThread();
+    }
+    catch (const Error& fault)
+    {
+        throw Error("mode async: the trainer's thread cannot work with the other ranks: "
+            + std::string(fault.what()) + ". 'mode sync' needs nothing");
+    }
 }
 
 }
@@ -60,48 +82,34 @@ LearningLoop::LearningLoop
     comm_(std::move(comm)),
     profiler_(profiler),
     warn_(std::move(warn)),
-    budget_(settings.object.maxFraction),
-    pool_(threadsOf(settings.object.nThreads, *comm_, warn_)),
+    outbox_(!inSitu::isAsync(settings)),
     stream_(streamLayout(settings, theCase), mesh.state),
-    normaliser_
+    learner_
     (
-        scalesLayout(stream_.layout(), theCase),
-        settings.object.normaliser.memory,
-        settings.object.normaliser.freezeAfter
-    ),
-    replay_
-    (
-        {static_cast<std::size_t>(settings.object.buffer.capacity), allowedMemory(settings, *comm_)},
-        settings.object.buffer.policy == "fifo"
-      ? ReplayBuffer::Policy::fifo
-      : ReplayBuffer::Policy::reservoir,
-        static_cast<std::uint64_t>(settings.training.seed),
-        stream_.layout().input.nColumns,
-        stream_.layout().target.nColumns,
-        stream_.layout().precision,
-        comm_,
-        stream_.layout().edges.nColumns()
-    ),
-    trainer_
-    (
-        std::make_unique<Trainer>
-        (
-            settings.training,
-            trainerLayout(settings, theCase, stream_, std::move(count), warn_),
-            comm_,
-            pool_,
-            profiler_
-        )
-    ),
-    skill_(fieldOfColumn(theCase.fields, theCase.targets)),
-    targetRange_(stream_.layout().target.nColumns)
+        settings,
+        theCase,
+        stream_,
+        threadsOfLearner(settings, *comm_, warn_),
+        commOfLearner(settings, comm_),
+        inSitu::isAsync(settings) ? profilerBeside_ : profiler,
+        [this, count = std::move(count)]
+        (const std::string& cache, const std::string& reason, double seconds)
+        {
+            outbox_.post([=] { count(cache, reason, seconds); });
+        },
+        [this](const std::string& message)
+        {
+            outbox_.post([this, message] { warn_(message); });
+        }
+    )
 {
-    if (comm_->size() > 1 && mesh.state.graph->halo() && !trainer_->model().handlesHalo())
+    if (comm_->size() > 1 && mesh.state.graph->halo()
+     && !learner_.trainer().model().handlesHalo())
     {
         throw Error("model type " + settings.training.modelType + " sees the cells of its own rank"
             " only; 'graph { halo none; }' trains it so on several ranks");
     }
-    normaliser_.setMeshScales(meshScales(mesh.state, *comm_));
+    learner_.normaliser().setMeshScales(meshScales(mesh.state, *comm_));
     // A restart finds the mesh that the run has come to
     const std::string shortage = limitMemory();
     if (!shortage.empty() && !(case_.meshMayChange && case_.startTime != 0))
@@ -109,6 +117,19 @@ LearningLoop::LearningLoop
         throw Error(shortage);
     }
     warnOfShortage(shortage);
+
+    if (inSitu::isAsync(settings))
+    {
+        lane_ = std::make_unique<Lane<Parcel>>
+        (
+            static_cast<std::size_t>(settings.object.queue.slots),
+            onLag(settings),
+            static_cast<std::uint64_t>(settings.training.seed),
+            comm_,
+            learner_.comm(),
+            [this](std::int64_t number, Parcel& parcel) { work(number, parcel); }
+        );
+    }
 }
 
 
@@ -116,7 +137,7 @@ LearningLoop::LearningLoop
 std::string LearningLoop::limitMemory()
 {
     const ObjectConfig& object = settings_.object;
-    const std::size_t memory = replay_.limits().memory;
+    const std::size_t memory = learner_.bufferLimits().memory;
     std::string shortage;
     const auto require = [&](std::int64_t number, std::size_t bytes, const std::string& what,
         const std::string& remedy)
@@ -153,13 +174,19 @@ std::string LearningLoop::limitMemory()
         "batchSize and watermark", "them");
     watermark_ = std::clamp<std::int64_t>(memory/perSample, 1, object.buffer.watermark);
 
+    const std::int64_t nInQueue = inSitu::isAsync(settings_) ? object.queue.slots : 0;
     if (!object.horizonTime)
     {
-        require(object.horizon, perPending, "the inputs within the horizon", "it");
+        require(object.horizon + nInQueue, perPending, nInQueue > 0
+            ? "the inputs within the horizon and the queue" : "the inputs within the horizon",
+            nInQueue > 0 ? "horizon or queue.slots" : "it");
     }
     else
     {
-        stream_.setMaxWaiting(std::max<std::size_t>(1, memory/2/perPending));
+        require(nInQueue, perPending, "the samples in the queue", "queue.slots");
+        const std::size_t half = memory/2/perPending;
+        const auto inQueue = static_cast<std::size_t>(nInQueue);
+        stream_.setMaxWaiting(half > inQueue ? half - inQueue : 1);
     }
     return shortage;
 }
@@ -205,9 +232,18 @@ void LearningLoop::setTopology
 
 
 template<class Scalar>
-void LearningLoop::execute(const Instant& now, const std::vector<FieldView<Scalar>>& views)
+void LearningLoop::execute
+(
+    const Instant& now,
+    const std::vector<FieldView<Scalar>>& views
+)
 {
-    hasPrediction_ = false;
+    outbox_.deliver();
+    if (lane_)
+    {
+        lane_->check();
+    }
+    lastHanded_.reset();
     ++executions_;
 
     const SampleStream::Taken taken = [&]
@@ -228,9 +264,54 @@ void LearningLoop::execute(const Instant& now, const std::vector<FieldView<Scala
     {
         ++dropped_["memory"];
     }
-    while (const std::optional<Completed> completed = stream_.next())
+    while (std::optional<PendingInputs::Completed> completed = stream_.next())
     {
-        learn(*completed);
+        hand({std::move(completed), watermark_, {}});
+    }
+}
+
+
+void LearningLoop::hand(Parcel parcel, bool patient)
+{
+    const bool isSample = parcel.sample.has_value();
+    if (!lane_)
+    {
+        work(0, parcel);
+        lastHanded_ = isSample ? 0 : lastHanded_;
+        return;
+    }
+
+    ScopedTimer timer(profiler_, "wait");
+    if (isSample)
+    {
+        lastHanded_ = lane_->nHanded();
+    }
+    if (!lane_->hand(std::move(parcel), isSample, patient))
+    {
+        ++dropped_[lagReason(settings_)];
+    }
+}
+
+
+//- In the thread of the learner
+void LearningLoop::work(std::int64_t number, Parcel& parcel)
+{
+    if (parcel.sample)
+    {
+        learner_.learn(*parcel.sample, parcel.watermark, [this, number]
+        {
+            if (lane_)
+            {
+                lane_->mark(number);
+            }
+        });
+    }
+    if (parcel.report)
+    {
+        outbox_.post([this, report = learner_.report(*parcel.report)]
+        {
+            reports_.push_back(report);
+        });
     }
 }
 
@@ -251,252 +332,27 @@ void LearningLoop::leaveOut(const std::string& message)
 }
 
 
-void LearningLoop::learn(const Completed& completed)
+void LearningLoop::askForReport(double time, std::int64_t timeIndex)
 {
-    test(completed);
-    countInScales(completed);
-    replay_.add(completed.sample);
-    train(completed.sample);
-}
-
-
-void LearningLoop::test(const Completed& completed)
-{
-    if (normaliser_.nSamples() == 0)
+    if (executions_ % settings_.object.reportInterval == 0)
     {
-        return;
-    }
-
-    const std::int64_t nCells = completed.sample.mesh.graph->nCells();
-    const int nColumns = stream_.layout().target.nColumns;
-    predicted_.resize(static_cast<std::size_t>(nCells)*nColumns);
-    baseline_.resize(predicted_.size());
-    const auto then = rowsOf<double>(completed.valueThen, nCells, nColumns);
-    const auto now = rowsOf<double>(completed.valueNow, nCells, nColumns);
-
-    trainer_->predict(completed.sample, normaliser_, Span<double>(predicted_));
-    if (anyRank(*comm_, !allFinite(predicted_)))
-    {
-        // Not for the eyes of anything that works on the solver's fields
-        hasPrediction_ = false;
-        ++dropped_["badPrediction"];
-        return;
-    }
-
-    const std::vector<double>& reference = stream_.targetReference();
-    const std::vector<double> mean = normaliser_.target().shift;
-    const bool persistence = settings_.object.horizon > 0;
-    const auto& mask = completed.sample.mesh.cellMask;
-    for (std::size_t i = 0; i < predicted_.size(); ++i)
-    {
-        const int column = static_cast<int>(i % nColumns);
-        predicted_[i] += settings_.increment() ? then[i] : reference[column];
-        baseline_[i] = persistence ? then[i] : mean[column] + reference[column];
-    }
-    skill_.add(Span<const double>(predicted_), now, Span<const double>(baseline_),
-        mask ? Span<const double>(*mask) : Span<const double>(), *comm_);
-    hasPrediction_ = true;
-}
-
-
-void LearningLoop::countInScales(const Completed& completed)
-{
-    ScopedTimer timer(profiler_, "normalise");
-
-    const bool hadScales = normaliser_.nSamples() > 0;
-    const Scaling before = normaliser_.target();
-
-    normaliser_.setInputReference(stream_.inputReference());
-    const SampleStream::Layout& layout = stream_.layout();
-    const MeshGraph& graph = *completed.sample.mesh.graph;
-    const std::int64_t nCells = graph.nCells();
-    const auto add = [&](auto zero)
-    {
-        using Value = decltype(zero);
-        normaliser_.add
-        (
-            rowsOf<Value>(completed.sample.input, nCells, layout.input.nColumns),
-            rowsOf<Value>(completed.sample.target, nCells, layout.target.nColumns),
-            rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns),
-            nCells,
-            Span<const double>(completed.sample.features),
-            *comm_,
-            rowsOf<Value>(completed.sample.edges, graph.nEdges(), layout.edges.nColumns())
-        );
-    };
-    layout.precision == Precision::float32 ? add(0.0f) : add(0.0);
-
-    targetRange_.add(rowsOf<double>(completed.valueNow, nCells, layout.target.nColumns), *comm_);
-    if (settings_.object.horizon > 0 || settings_.object.horizonTime)
-    {
-        interval_.add(Span<const double>(&completed.deltaT, 1), SerialComm());  // alike on all
-    }
-
-    if (hadScales)
-    {
-        trainer_->followScales(before, normaliser_.target());
+        const std::vector<Snapshot>& pending = stream_.pending();
+        hand({{}, watermark_, Learner::ReportTime{time, timeIndex, executions_, pending.size(),
+            pending.empty() ? time : pending.front().time, dropped_}});
     }
 }
 
 
-void LearningLoop::train(const Sample& sample)
+std::optional<TrainingRecord::Report> LearningLoop::nextReport()
 {
-    if (static_cast<std::int64_t>(replay_.size()) < watermark_)
-    {
-        return;
-    }
-    for (std::int64_t k = 0; k < settings_.training.stepsPerExecute; ++k)
-    {
-        if (budget_.limited() && anyRank(*comm_, !budget_.allows(secondsInTraining(profiler_))))
-        {
-            ++dropped_["budget"];
-            return;
-        }
-
-        std::vector<Sample> batch = {sample};
-        for (Sample& drawn : replay_.draw(static_cast<int>(settings_.training.batchSize) - 1))
-        {
-            batch.push_back(std::move(drawn));
-        }
-
-        trainer_->start(batch, normaliser_);
-        account(false);
-        checkReplicas();
-    }
-}
-
-
-//- Steps that have ended; wait: all
-void LearningLoop::account(bool wait)
-{
-    for (const Trainer::Step& step : trainer_->ended(wait))
-    {
-        learningRate_ = step.learningRate;
-        if (step.overflow)
-        {
-            ++dropped_["overflow"];
-            continue;
-        }
-        if (!step.finite)
-        {
-            leaveOutStep(step.number);
-            continue;
-        }
-        badSteps_ = 0;
-        lossSum_ += step.loss;
-        ++lossCount_;
-        if (step.updated)
-        {
-            gradientNorm_ = step.gradientNorm;
-        }
-    }
-}
-
-
-void LearningLoop::checkReplicas()
-{
-    const std::int64_t interval = settings_.object.checkReplicas;
-    if
-    (
-        comm_->size() > 1 && interval > 0 && trainer_->nSteps() % interval == 0
-     && !trainer_->sameOnAllRanks()
-    )
-    {
-        throw Error("the ranks no longer have the same weights, found at training step "
-            + std::to_string(trainer_->nSteps()) + " (checkReplicas " + std::to_string(interval)
-            + "): they run on different processors or libraries, or memory is damaged. No"
-              " checkpoint has been written since");
-    }
-}
-
-
-void LearningLoop::leaveOutStep(std::int64_t number)
-{
-    ++dropped_["badStep"];
-    ++badSteps_;
-
-    const std::string message = "the loss, its gradient or the new weights are not finite: training"
-        " step " + std::to_string(number) + " is left out; a lower"
-        " optimizer.learningRate or optimizer.maxGradNorm helps";
-    if (badSteps_ > settings_.object.maxBadSteps)
-    {
-        throw Error(message + ". That makes " + std::to_string(badSteps_)
-            + " in a row (maxBadSteps " + std::to_string(settings_.object.maxBadSteps)
-            + "). No checkpoint was written since the first of them");
-    }
-    if (badSteps_ == 1)
-    {
-        warn_(message);
-    }
-}
-
-
-std::optional<TrainingRecord::Report> LearningLoop::report(double time, std::int64_t timeIndex)
-{
-    if (executions_ % settings_.object.reportInterval != 0)
+    outbox_.deliver();
+    if (reports_.empty())
     {
         return std::nullopt;
     }
-
-    account(true);
-    TrainingRecord::Report report;
-    report.time = time;
-    report.timeIndex = timeIndex;
-    report.step = trainer_->nSteps();
-    report.samples = stream_.nSamples();
-    report.loss = lossCount_ > 0 ? lossSum_/lossCount_ : std::numeric_limits<double>::quiet_NaN();
-    report.learningRate = learningRate_;
-    report.gradientNorm = gradientNorm_;
-    report.rmse = skill_.rmse();
-    report.skill = skill_.skill();
-
-    if (settings_.training.keepBest)
-    {
-        double mean = 0;
-        for (const double value : report.skill)
-        {
-            mean += value/report.skill.size();
-        }
-        if (std::isfinite(mean) && mean > trainer_->bestSkill())
-        {
-            trainer_->keepBest(mean);
-        }
-    }
-
-    warnOfIdleness(time);
-    skill_.reset();
-    lossSum_ = 0;
-    lossCount_ = 0;
+    TrainingRecord::Report report = std::move(reports_.front());
+    reports_.pop_front();
     return report;
-}
-
-
-//- Once for each stretch of reports without a new sample, as soon as one was due
-void LearningLoop::warnOfIdleness(double time)
-{
-    const ObjectConfig& object = settings_.object;
-    const bool idle = stream_.nSamples() == reportedSamples_;
-    const bool waits = object.horizonTime
-      ? dropped_.empty() && !stream_.pending().empty()
-            && time - stream_.pending().front().time < *object.horizonTime
-      : executions_ <= std::max(object.horizon, object.reportInterval);
-    if (idle && !isIdle_ && !waits)
-    {
-        std::string reasons;
-        for (const auto& [reason, count] : dropped_)
-        {
-            if (count > 0)
-            {
-                reasons += (reasons.empty() ? "; left out so far: " : ", ")
-                    + std::to_string(count) + " (" + reason + ')';
-            }
-        }
-        warn_("no sample was completed between the last two reports, up to time "
-            + numberText(time) + ", so nothing is learnt: "
-            + std::to_string(stream_.pending().size()) + " inputs wait for their target" + reasons);
-    }
-    isIdle_ = idle;
-    reportedSamples_ = stream_.nSamples();
 }
 
 
@@ -506,41 +362,107 @@ void LearningLoop::drop()
 }
 
 
-Span<const double> LearningLoop::prediction() const
+bool LearningLoop::hasPrediction()
 {
-    return hasPrediction_ ? Span<const double>(predicted_) : Span<const double>();
+    if (!lastHanded_)
+    {
+        return false;
+    }
+    if (lane_)
+    {
+        ScopedTimer timer(profiler_, "wait");
+        lane_->awaitMark(*lastHanded_);
+    }
+    return learner_.hasPrediction();
+}
+
+
+Span<const double> LearningLoop::prediction()
+{
+    return hasPrediction() ? learner_.prediction() : Span<const double>();
 }
 
 
 void LearningLoop::reconfigure(const Settings& settings)
 {
-    budget_.setFraction(settings.object.maxFraction);
-    trainer_->reconfigure(settings.training);
+    learner_.reconfigure(settings);
+}
+
+
+void LearningLoop::settle()
+{
+    if (lane_)
+    {
+        ScopedTimer timer(profiler_, "wait");
+        lane_->drain();
+    }
+    learner_.settle();
+    outbox_.deliver();
+}
+
+
+LearningLoop::Hold LearningLoop::hold()
+{
+    Hold hold;
+    if (lane_)
+    {
+        ScopedTimer timer(profiler_, "wait");
+        hold.emplace(lane_->hold());
+    }
+    learner_.settle();
+    outbox_.deliver();
+    return hold;
+}
+
+
+DropCounts LearningLoop::dropped() const
+{
+    DropCounts all = dropped_;
+    for (const auto& [reason, count] : learner_.dropped())
+    {
+        all[reason] += count;
+    }
+    return all;
+}
+
+
+std::vector<Profiler::Stage> LearningLoop::stagesBeside() const
+{
+    return profilerBeside_.stages(*comm_);
 }
 
 
 StateTree LearningLoop::save()
 {
-    account(true);
     StateTree state;
     state.putInt("executions", executions_);
-    state.putDouble("lossSum", lossSum_);
-    state.putInt("lossCount", lossCount_);
-    state.putDouble("learningRate", learningRate_);
-    state.putDouble("gradientNorm", gradientNorm_);
     state.putTree("stream", stream_.save());
-    state.putTree("normaliser", normaliser_.save());
-    state.putTree("replay", replay_.saveState());
-    state.putTree("trainer", trainer_->save());
-    state.putTree("skill", skill_.save());
-    state.putTree("targetRange", targetRange_.save());
-    state.putTree("interval", interval_.save());
+    state.putTree("queue", saveParcels(waitingParcels()));
+    learner_.save(state);
     return state;
 }
 
 
+std::vector<const Parcel*> LearningLoop::waitingParcels() const
+{
+    std::vector<const Parcel*> parcels;
+    for (const Parcel& parcel : loaded_)
+    {
+        parcels.push_back(&parcel);
+    }
+    if (lane_)
+    {
+        for (const Lane<Parcel>::Entry& entry : lane_->entries())
+        {
+            parcels.push_back(&entry.item);
+        }
+    }
+    return parcels;
+}
+
+
 // What samples may share with the run: a batch joins those on the same mesh
-std::vector<MeshState> LearningLoop::knownMeshes() const
+std::vector<MeshState> LearningLoop::sharedMeshes() const
 {
     std::vector<MeshState> meshes{stream_.mesh()};
     for (const Snapshot& snapshot : stream_.pending())
@@ -551,22 +473,34 @@ std::vector<MeshState> LearningLoop::knownMeshes() const
 }
 
 
+std::vector<MeshState> LearningLoop::knownMeshes() const
+{
+    std::vector<MeshState> meshes = sharedMeshes();
+    for (const Parcel* parcel : waitingParcels())
+    {
+        if (parcel->sample)
+        {
+            meshes.push_back(parcel->sample->sample.mesh);
+        }
+    }
+    return meshes;
+}
+
+
 StateTree LearningLoop::savePart() const
 {
     StateTree part;
     part.putTree("waiting", stream_.saveWaiting());
-    const std::vector<std::uint8_t> generator = trainer_->model().generatorState();
-    if (!generator.empty())
-    {
-        part.put("modelGenerator", generator);
-    }
+    part.putTree("queue",
+        saveParcelValues(waitingParcels(), stream_.layout(), sharedMeshes()));
+    learner_.savePart(part);
     return part;
 }
 
 
 StateTree LearningLoop::saveReplay() const
 {
-    return replay_.saveValues(knownMeshes());
+    return learner_.saveReplay(knownMeshes());
 }
 
 
@@ -578,18 +512,9 @@ std::vector<std::string> LearningLoop::load
 )
 {
     // The one part that may refuse comes first
-    const std::vector<std::string> notes = trainer_->load(state.subTree("trainer"));
+    const std::vector<std::string> notes = learner_.loadTrainer(state);
 
     executions_ = state.getInt("executions");
-    lossSum_ = state.getDouble("lossSum");
-    lossCount_ = state.getInt("lossCount");
-    learningRate_ = state.getDouble("learningRate");
-    gradientNorm_ = state.getDouble("gradientNorm");
-
-    if (part.has("modelGenerator"))
-    {
-        trainer_->model().setGeneratorState(part.get<std::uint8_t>("modelGenerator"));
-    }
     const StateTree waiting = part.subTree("waiting");
     const int lost =
         stream_.load(state.subTree("stream"), waiting.has("mesh") ? &waiting : nullptr);
@@ -597,12 +522,20 @@ std::vector<std::string> LearningLoop::load
     {
         dropped_["gap"] += lost;
     }
-    normaliser_.load(state.subTree("normaliser"));
-    replay_.load(state.subTree("replay"), replay, knownMeshes());
-    skill_.load(state.subTree("skill"));
-    targetRange_.load(state.subTree("targetRange"));
-    interval_.load(state.subTree("interval"));
+    loaded_ = loadParcels(state.subTree("queue"), part.subTree("queue"), stream_.layout(),
+        watermark_, sharedMeshes());
+    learner_.load(state, part, replay, knownMeshes());
     return notes;
+}
+
+
+void LearningLoop::learnLoaded()
+{
+    for (Parcel& parcel : std::exchange(loaded_, {}))
+    {
+        hand(std::move(parcel), false);
+    }
+    lastHanded_.reset();
 }
 
 

@@ -2,21 +2,17 @@
 #pragma once
 
 #include "base/Comm.hpp"
-#include "base/ThreadPool.hpp"
-#include "io/TrainingRecord.hpp"
+#include "base/Outbox.hpp"
+#include "buffer/Lane.hpp"
 #include "profile/Profiler.hpp"
-#include "sample/Normaliser.hpp"
-#include "sample/OnlineSkill.hpp"
-#include "sample/ReplayBuffer.hpp"
-#include "sample/RunningRange.hpp"
 #include "sample/SampleStream.hpp"
 #include "sample/TrainingCase.hpp"
+#include "train/Learner.hpp"
+#include "train/Parcel.hpp"
 #include "train/Settings.hpp"
-#include "train/TimeBudget.hpp"
-#include "train/Trainer.hpp"
 
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,25 +21,27 @@
 namespace inSitu
 {
 
-//- What happens at each execution: fields become a sample, the sample is predicted, counted
-//  in the scales, stored and trained on. Owns everything that learns, and its state.
+//- What happens at each execution: fields become snapshots and those samples, which go to the
+//  learner. With `mode sync` it learns at once, with async in a thread of its own, in the order in
+//  which samples and reports were handed over: then what is of the learner may be looked at behind
+//  settle(), and under a hold().
 class LearningLoop
 {
 public:
 
-    using Warn = std::function<void(const std::string&)>;
+    using Warn = Learner::Warn;
 
-    //- mesh: of the first execution. count is told of each build of a cache. Throws Error if the
-    //  memory that is allowed holds too few samples; if a run that had come further may have led to
-    //  this mesh, warns.
+    //- mesh: of the first execution. count is told of each build of a cache, in the thread that
+    //  calls the methods, and so is warn. Throws Error if the memory that is allowed holds too few
+    //  samples; if a run that had come further may have led to this mesh, warns.
     LearningLoop(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh,
         std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn);
 
-    //- The points have moved
+    //- The points have moved. Waits for nothing: a sample has its mesh.
     void setGeometry(const CaseMesh& mesh);
 
     //- Another graph. pending: values on it for each of stream().pending(), or none, to forget
-    //  those. Warns if the memory that is allowed holds too few samples there.
+    //  those. Warns if the memory that is allowed holds too few samples there. Waits for nothing.
     void setTopology(const CaseMesh& mesh, const std::vector<PendingInputs::Values>& pending);
 
     //- One execution (collective). Throws Error for a value that is not finite, if
@@ -51,52 +49,66 @@ public:
     template<class Scalar>
     void execute(const Instant& now, const std::vector<FieldView<Scalar>>& views);
 
-    //- The measures since the last report, if one is due; begins the next ones
-    std::optional<TrainingRecord::Report> report(double time, std::int64_t timeIndex);
+    //- Ask for the measures of this time, if a report is due
+    void askForReport(double time, std::int64_t timeIndex);
+
+    //- The oldest one that has come; call until there is none
+    std::optional<TrainingRecord::Report> nextReport();
 
     //- Forget the snapshots that wait for a target
     void drop();
 
     //- New values of the targets at the time of the last execution, predicted before they were
-    //  learnt [nCells, columns]; empty if it completed no sample
-    Span<const double> prediction() const;
-    bool hasPrediction() const { return hasPrediction_; }
+    //  learnt [nCells, columns]; empty if it completed no sample. Waits until they are predicted.
+    Span<const double> prediction();
 
-    //- Take over what isChangeable()
+    //- There is one, on all ranks alike, also on those without a cell
+    bool hasPrediction();
+
+    //- Take over what isChangeable(), for samples that are handed over from now on
     void reconfigure(const Settings& settings);
 
-    std::int64_t nExecutions() const { return executions_; }
-    std::int64_t nSamples() const { return stream_.nSamples(); }
-    const ReplayBuffer::Limits& bufferLimits() const { return replay_.limits(); }
-    int nThreads() const { return pool_.nThreads(); }
-    Trainer& trainer() { return *trainer_; }
+    //- Wait until all is learnt that was handed over. Collective.
+    void settle();
+
+    //- Wait for the sample in hand; nothing is learnt while it lives. Collective.
+    using Hold = std::optional<Lane<Parcel>::Hold>;
+    [[nodiscard]] Hold hold();
+
+    bool isAsync() const { return lane_ != nullptr; }
     const SampleStream& stream() const { return stream_; }
-    const Normaliser& normaliser() const { return normaliser_; }
-    const TimeBudget& budget() const { return budget_; }
-
-    //- Of the values of the target fields
-    const RunningRange& targetRange() const { return targetRange_; }
-
-    //- Times from input to target, s; empty with horizon 0
-    const RunningRange& interval() const { return interval_; }
-
-    //- Training steps that were not finite, since the last one that was
-    std::int64_t badSteps() const { return badSteps_; }
-
-    //- Samples or steps left out, by reason
-    const std::map<std::string, std::int64_t>& dropped() const { return dropped_; }
+    std::int64_t nExecutions() const { return executions_; }
 
     //- Inputs that were mapped to another mesh
     std::int64_t nMapped() const { return nMapped_; }
 
-    //- Count the training steps that a GPU has in flight, once they have ended. Before badSteps()
-    //  and dropped() are asked.
-    void settle() { account(true); }
+    const ReplayBuffer::Limits& bufferLimits() const { return learner_.bufferLimits(); }
+    int nThreads() const { return learner_.nThreads(); }
+
+    // Of the learner
+
+    std::int64_t nSamples() const { return learner_.nSamples(); }
+    Trainer& trainer() { return learner_.trainer(); }
+    const Normaliser& normaliser() const { return learner_.normaliser(); }
+    const TimeBudget& budget() const { return learner_.budget(); }
+    const RunningRange& targetRange() const { return learner_.targetRange(); }
+    const RunningRange& interval() const { return learner_.interval(); }
+    std::int64_t badSteps() const { return learner_.badSteps(); }
+
+    //- Samples or steps left out, by reason
+    DropCounts dropped() const;
+
+    //- Stages of the learner's thread; those of profiler are of the other one. Collective.
+    std::vector<Profiler::Stage> stagesBeside() const;
+
+    //- What the learner's thread has sent
+    Traffic trafficBeside() const { return lane_ ? learner_.comm()->traffic() : Traffic(); }
 
     //- The same on all ranks
     StateTree save();
 
-    //- Of this rank: what waits for a target, and the generator of the model if it has one
+    //- Of this rank: what waits for a target or to be learnt, and the generator of the model if it
+    //  has one
     StateTree savePart() const;
 
     //- Of this rank: the values of the samples
@@ -104,60 +116,47 @@ public:
 
     //- What part does not have is lost or stays as it is; replay == nullptr: the buffer fills anew.
     //  Returns a sentence for each part that starts afresh since its type has changed.
+    //  learnLoaded() follows.
     std::vector<std::string> load(const StateTree& state, const StateTree& part,
         const StateTree* replay);
 
-private:
+    //- Go on with what had been handed over, but not learnt, when the state was saved. Collective.
+    void learnLoaded();
 
-    using Completed = PendingInputs::Completed;
+private:
 
     std::string limitMemory();
     void warnOfShortage(const std::string& shortage);
+    std::vector<MeshState> sharedMeshes() const;
     std::vector<MeshState> knownMeshes() const;
-    void learn(const Completed& completed);
-    void test(const Completed& completed);
-    void countInScales(const Completed& completed);
-    void train(const Sample& sample);
     void leaveOut(const std::string& message);
-    void account(bool wait);
-    void leaveOutStep(std::int64_t number);
-    void checkReplicas();
-    void warnOfIdleness(double time);
+    void hand(Parcel parcel, bool patient = true);
+    void work(std::int64_t number, Parcel& parcel);
+    std::vector<const Parcel*> waitingParcels() const;
 
     const Settings& settings_;
     const TrainingCase& case_;
     const CaseMesh* mesh_;
     std::shared_ptr<Comm> comm_;
     Profiler& profiler_;
+    Profiler profilerBeside_;
     Warn warn_;
-    TimeBudget budget_;
+    Outbox outbox_;
 
-    ThreadPool pool_;
     SampleStream stream_;
-    Normaliser normaliser_;
-    ReplayBuffer replay_;
-    std::unique_ptr<Trainer> trainer_;
-    OnlineSkill skill_;
-    RunningRange targetRange_;
-    RunningRange interval_{1};
+    Learner learner_;
 
     std::int64_t executions_ = 0;
-    std::int64_t badSteps_ = 0;         // in a row
-    std::int64_t reportedSamples_ = 0;  // at the last report
-    bool isIdle_ = false;
     std::int64_t nMapped_ = 0;
-    double lossSum_ = 0;
-    std::int64_t lossCount_ = 0;
-    double learningRate_ = 0;
-    double gradientNorm_ = 0;
-    std::map<std::string, std::int64_t> dropped_;
-
-    std::vector<double> predicted_;
-    std::vector<double> baseline_;
-    bool hasPrediction_ = false;
+    DropCounts dropped_;
+    std::deque<TrainingRecord::Report> reports_;    // that nobody has asked for yet
+    std::vector<Parcel> loaded_;
+    std::optional<std::int64_t> lastHanded_;        // of the last execution
 
     std::int64_t watermark_ = 1;        // of the settings, or as many samples as fit
     bool isShortOfMemory_ = false;
+
+    std::unique_ptr<Lane<Parcel>> lane_;            // ends before all that it works with
 };
 
 }

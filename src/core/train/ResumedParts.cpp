@@ -5,6 +5,7 @@
 #include "sample/slotState.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace inSitu
 {
@@ -50,8 +51,8 @@ public:
     }
 
     //- As of this rank, all on one mesh, which is the only one of the archive
-    StateTree values(const Columns& input, const Columns& target, const MeshArchive& meshes,
-        const MeshState& present) const
+    StateTree values(const std::vector<std::pair<std::string, Columns>>& kinds,
+        const MeshArchive& meshes, const MeshState& present) const
     {
         StateTree values;
         std::vector<std::int64_t> numbers;
@@ -60,10 +61,11 @@ public:
             numbers.push_back(leftOut_[i] > 0 ? -1 : 0);
             if (leftOut_[i] == 0)
             {
-                const std::string ofInput = "input/" + std::to_string(i);
-                const std::string ofTarget = "target/" + std::to_string(i);
-                values.putArray(ofInput, rows_.move(parts_, ofInput, input));
-                values.putArray(ofTarget, rows_.move(parts_, ofTarget, target));
+                for (const auto& [kind, columns] : kinds)
+                {
+                    const std::string name = kind + '/' + std::to_string(i);
+                    values.putArray(name, rows_.move(parts_, name, columns));
+                }
             }
         }
         values.put("mesh", numbers);
@@ -100,7 +102,8 @@ std::string whyLost(const SavedRows& rows, const Comm& comm)
 //- From other ranks
 void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& rows,
     const SampleStream::Layout& layout, const MeshState& mesh,
-    std::optional<std::size_t> nWaiting, std::optional<std::size_t> nSamples, const Comm& comm)
+    std::optional<std::size_t> nWaiting, std::size_t nQueued, std::optional<std::size_t> nSamples,
+    const Comm& comm)
 {
     const StateTree::Type type = realType(layout.precision);
     const Columns input{type, layout.input.nColumns, true};
@@ -108,7 +111,8 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
     const Columns rawTarget{StateTree::Type::float64, layout.target.nColumns, false};
     if (layout.edges.nColumns() > 0)
     {
-        result.losses.push_back(std::to_string(nSamples.value_or(0)) + " samples and "
+        result.losses.push_back(std::to_string(nSamples.value_or(0) + nQueued)
+            + " samples and "
             + std::to_string(nWaiting.value_or(0)) + " inputs that waited for their target are"
             " dropped: values on edges are not brought to other rows");
         return;
@@ -116,10 +120,11 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
     const std::string why = ": they lie on an earlier state of the mesh, of which the values are"
         " not brought to other ranks";
 
-    std::vector<StateTree> waiting, samples;
+    std::vector<StateTree> waiting, queued, samples;
     for (const RankPart& part : checkpoint.parts)
     {
         waiting.push_back(part.values.subTree("waiting"));
+        queued.push_back(part.values.subTree("queue"));
         samples.push_back(part.replay.value_or(StateTree()));
     }
 
@@ -131,7 +136,8 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
         const Brought brought(std::move(waiting), *nWaiting, rows, comm);
         if (brought.nLeftOut() == 0)
         {
-            result.part.putTree("waiting", brought.values(input, rawTarget, named, mesh));
+            result.part.putTree("waiting", brought.values({{"input", input},
+                {"target", rawTarget}}, named, mesh));
         }
         else
         {
@@ -139,15 +145,26 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
                 + " inputs that waited for their target are dropped" + why);
         }
     }
-    if (nSamples)
+    const auto loseSamples = [&](const Brought& brought, std::size_t n, const std::string& kind)
     {
-        const Brought brought(std::move(samples), *nSamples, rows, comm);
-        result.replay = brought.values(input, target, whole, mesh);
         if (brought.nLeftOut() > 0)
         {
             result.losses.push_back(std::to_string(brought.nLeftOut()) + " of "
-                + std::to_string(*nSamples) + " samples are dropped" + why);
+                + std::to_string(n) + kind + " are dropped" + why);
         }
+    };
+    if (nQueued > 0)
+    {
+        const Brought brought(std::move(queued), nQueued, rows, comm);
+        result.part.putTree("queue", brought.values({{"input", input}, {"target", target},
+            {"then", rawTarget}, {"now", rawTarget}}, whole, mesh));
+        loseSamples(brought, nQueued, " samples that were to be learnt");
+    }
+    if (nSamples)
+    {
+        const Brought brought(std::move(samples), *nSamples, rows, comm);
+        result.replay = brought.values({{"input", input}, {"target", target}}, whole, mesh);
+        loseSamples(brought, *nSamples, " samples");
     }
     result.note = "saved on " + ranksText(rows.nRanks())
         + ": samples and waiting inputs go to the ranks that have their cells now";
@@ -176,6 +193,7 @@ ResumedParts ResumedParts::of
     };
     const auto nWaiting = count(continuous, "loop/stream/pending/time");
     const auto nSamples = count(checkpoint.hasReplay, "loop/replay/id");
+    const std::size_t nQueued = *count(true, "loop/queue/id");
 
     ResumedParts result;
     if (sameRanks)
@@ -183,6 +201,7 @@ ResumedParts ResumedParts::of
         // Samples bring their own meshes: they hold also where the rows are others now
         const RankPart& own = checkpoint.parts.front();
         result.replay = own.replay;
+        result.part.putTree("queue", own.values.subTree("queue"));
         if (own.values.has("modelGenerator"))
         {
             result.part.putArray("modelGenerator", own.values.getArray("modelGenerator"));
@@ -194,11 +213,11 @@ ResumedParts ResumedParts::of
     }
     if (rows.match() == Match::elsewhere)
     {
-        bring(result, checkpoint, rows, layout, mesh, nWaiting, nSamples, comm);
+        bring(result, checkpoint, rows, layout, mesh, nWaiting, nQueued, nSamples, comm);
     }
     if (rows.match() == Match::unknown)
     {
-        const std::size_t nLost = sameRanks ? 0 : nSamples.value_or(0);
+        const std::size_t nLost = sameRanks ? 0 : nSamples.value_or(0) + nQueued;
         const std::size_t nForgotten = nWaiting.value_or(0);
         if (nLost + nForgotten > 0)
         {

@@ -12,7 +12,7 @@ namespace
 {
 
 // Written by this version, and the only one that it reads
-constexpr int formatVersion = 6;
+constexpr int formatVersion = 7;
 
 
 StateTree columnsOf(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh)

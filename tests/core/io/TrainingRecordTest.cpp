@@ -70,7 +70,8 @@ TEST_F(TrainingRecordTest, WritesMetricsThatAreOneObjectPerLine)
     record.warning("disk \"full\"");
     record.rebuild(0.25, "geometry", "topology", 3);
     record.end({{{"train", 3, 1.5, 1.5, 1.5}}, {}, 6,
-        {{"geometry", 4, 0.125, {{"start", 1}, {"topology", 3}}}}, 17, {{"gap", 4}}});
+        {{"geometry", 4, 0.125, {{"start", 1}, {"topology", 3}}}}, 17, {{"gap", 4}},
+        {{"forward", 3, 2.25, 2.25, 2.25}}});
 
     const auto metrics = lines("metrics.jsonl");
     ASSERT_EQ(metrics.size(), 4u);
@@ -83,7 +84,8 @@ TEST_F(TrainingRecordTest, WritesMetricsThatAreOneObjectPerLine)
     EXPECT_EQ(metrics[3], "{\"event\":\"end\",\"builds\":{\"geometry\":4},"
         "\"reasons\":{\"geometry\":{\"start\":1,\"topology\":3}},"
         "\"buildSeconds\":{\"geometry\":0.125},\"seconds\":{\"train\":1.5},"
-        "\"wallSeconds\":6,\"mapped\":17,\"dropped\":{\"gap\":4}}");
+        "\"secondsBeside\":{\"forward\":2.25},\"wallSeconds\":6,\"mapped\":17,"
+        "\"dropped\":{\"gap\":4}}");
 }
 
 
