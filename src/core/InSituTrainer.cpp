@@ -7,6 +7,7 @@
 #include "base/packedTree.hpp"
 #include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
+#include "train/loopLayout.hpp"
 
 namespace inSitu
 {
@@ -51,6 +52,12 @@ InSituTrainer::InSituTrainer
     impl_->all = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
+    // Made for good with what learns: here so that a refusal comes before the first step
+    if (impl_->settings.isAsync() && impl_->all->size() > 1
+     && RankGroup(impl_->all, impl_->settings.object.trainerRanks).nTrainers() > 1)
+    {
+        commOfLearner(impl_->settings, impl_->all);
+    }
     impl_->readInitialWeights(block, impl_->settings.object.initialWeights);
     for (const std::string& note : impl_->settings.notes)
     {

@@ -499,6 +499,9 @@ std::shared_ptr<Comm> MpiComm::forThread()
             " not started it for that (MPI_THREAD_MULTIPLE); it does with '-fileHandler collated'"
             " and OptimisationSwitches { maxThreadFileBufferSize 1e9; } in its etc/controlDict");
     }
+    // A communicator is made without looking out for who has left: so all come here first
+    double nHere = 1;
+    sum(Span<double>(&nHere, 1));
     return std::shared_ptr<Comm>(new MpiComm(
         std::make_unique<Impl>(impl_->piece, impl_->channel, MpiChannel::ForThread())));
 }

@@ -129,6 +129,121 @@ TEST(MpiComm, BelongsToItsThread)
 }
 
 
+TEST(MpiComm, GivesNoSecondThreadARankOfItsOwn)
+{
+    MpiComm comm(MPI_COMM_WORLD);
+    try
+    {
+        comm.forThread();
+        FAIL() << "no error";
+    }
+    catch (const Error& error)
+    {
+        EXPECT_THAT(error.what(), testing::HasSubstr("MPI_THREAD_MULTIPLE"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("-fileHandler collated"));
+    }
+}
+
+
+// These run where MPI was started for several threads: argument --threads
+
+TEST(MpiThreads, TwoThreadsOfARankDoNotMixTheirMessages)
+{
+    MpiComm comm(MPI_COMM_WORLD);
+    const std::shared_ptr<Comm> other = comm.forThread();
+    int nWrong = 0;
+    const auto sums = [](const Comm& ranks, double factor, int& wrong)
+    {
+        const int n = ranks.size();
+        for (int i = 0; i < 300; ++i)
+        {
+            std::vector<double> values{factor*(ranks.rank() + 1), 1.0*i};
+            ranks.sum(Span<double>(values));
+            wrong += values[0] != factor*n*(n + 1)/2 || values[1] != i*n;
+        }
+    };
+    std::thread thread([&] { sums(*other, 0.25, nWrong); });
+    int nWrongHere = 0;
+    sums(comm, 7, nWrongHere);
+    thread.join();
+    EXPECT_EQ(nWrong + nWrongHere, 0);
+}
+
+
+TEST(MpiThreads, ThreadsOfAPartLeaveByThemselvesUnderTheNumbersOfTheWhole)
+{
+    MpiComm whole(MPI_COMM_WORLD);
+    const int last = whole.size() - 1;
+    // All but the first; that one is a part by itself, whose thread needs no messages
+    const std::shared_ptr<Comm> part = whole.part(whole.rank() > 0, Comm::Waiting::busy);
+    const std::shared_ptr<Comm> other = part->forThread();
+    ASSERT_EQ(other->size(), part->size());
+    std::string message;
+    std::thread thread([&]
+    {
+        double n = 1;
+        other->sum(Span<double>(&n, 1));
+        EXPECT_EQ(n, other->size());
+        if (whole.rank() == last)
+        {
+            other->leave("no luck");
+            return;
+        }
+        try
+        {
+            for (int i = 0; i < 1000000 && other->size() > 1; ++i)
+            {
+                other->sum(Span<double>(&n, 1));
+            }
+        }
+        catch (const Error& error)
+        {
+            message = error.what();
+        }
+    });
+    thread.join();
+    if (whole.rank() > 0 && whole.rank() < last)
+    {
+        EXPECT_EQ(message, "rank " + std::to_string(last) + ": no luck");
+    }
+    // Those who are the same ranks in other threads go on
+    double n = 1;
+    part->sum(Span<double>(&n, 1));
+    EXPECT_EQ(n, part->size());
+    whole.sum(Span<double>(&n, 1));
+    EXPECT_EQ(other->traffic().sums > 0, part->size() > 1);
+}
+
+
+TEST(MpiThreads, AWaitEndsWhenItIsInterrupted)
+{
+    MpiComm comm(MPI_COMM_WORLD);
+    const std::shared_ptr<Comm> other = comm.forThread();
+    std::string message;
+    std::thread thread([&]
+    {
+        try
+        {
+            // Nobody sends
+            const auto exchange = other->exchange({{(comm.rank() + 1) % comm.size(), 0, 8}});
+            exchange->start();
+            exchange->finish();
+        }
+        catch (const Error& error)
+        {
+            message = error.what();
+        }
+    });
+    double meet = 1;
+    comm.sum(Span<double>(&meet, 1));
+    other->interrupt();
+    thread.join();
+    EXPECT_THAT(message, testing::HasSubstr("was interrupted"));
+    comm.sum(Span<double>(&meet, 1));
+    EXPECT_EQ(meet, comm.size()*comm.size());
+}
+
+
 // Long messages need both sides: the first rank only works and calls progress() until a file tells
 // that the second has sent and received
 TEST(MpiComm, MessagesTravelWhileOneSideWorks)
@@ -291,7 +406,16 @@ int main(int argc, char** argv)
     catch (const inSitu::Error&)
     {}
 
-    MPI_Init(&argc, &argv);
+    const bool threads = argc > 1 && std::string(argv[1]) == "--threads";
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    if (threads && level != MPI_THREAD_MULTIPLE)
+    {
+        std::puts("SKIPPED  this MPI has no MPI_THREAD_MULTIPLE");
+        MPI_Finalize();
+        return 0;
+    }
+    GTEST_FLAG_SET(filter, threads ? "MpiThreads.*" : "-MpiThreads.*");
     testing::InitGoogleMock(&argc, argv);
 
     int rank = 0;

@@ -93,12 +93,19 @@ public:
         requireGood();
     }
 
-    //- Wait until all is done that was handed over
+    //- Wait until all is done that was handed over. Collective.
     void drain()
     {
-        std::unique_lock<std::mutex> lock(mutex_);
-        changed_.wait(lock, [this] { return isIdle() || isOver(); });
-        requireGood();
+        {
+            std::unique_lock<std::mutex> lock(mutex_);
+            changed_.wait(lock, [this] { return isIdle() || isOver(); });
+            requireGood();
+        }
+        if (threadComm_->size() > 1 && onLag_ != OnLag::block)
+        {
+            // A thread may ask the master about an item that was left out meanwhile
+            hold();
+        }
     }
 
     //- The work says how far it has come, and the host waits for that, or until all is done
@@ -219,8 +226,11 @@ private:
             const std::lock_guard<std::mutex> lock(mutex_);
             stop_ = true;
             changed_.notify_all();
+            if (isWorking_ || isTalking_)
+            {
+                threadComm_->interrupt();
+            }
         }
-        threadComm_->interrupt();
         if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id())
         {
             thread_.join();
@@ -272,9 +282,11 @@ private:
         }
         if (threadComm_->size() > 1)
         {
+            isTalking_ = true;
             lock.unlock();
             next = ofMaster(*threadComm_, next);
             lock.lock();
+            isTalking_ = false;
         }
         if (next == park)
         {
@@ -325,6 +337,7 @@ private:
     std::condition_variable changed_;       // whatever follows
     LagQueue<Item> queue_;
     bool isWorking_ = false;
+    bool isTalking_ = false;                // with other ranks, of what is next
     bool isParked_ = false;
     bool stop_ = false;
     std::exception_ptr error_;

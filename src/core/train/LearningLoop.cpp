@@ -14,12 +14,6 @@ namespace inSitu
 namespace
 {
 
-bool isAsync(const Settings& settings)
-{
-    return settings.object.mode == "async";
-}
-
-
 OnLag onLag(const Settings& settings)
 {
     const std::string& word = settings.object.queue.onLag;
@@ -41,25 +35,7 @@ std::string lagReason(const Settings& settings)
 int threadsOfLearner(const Settings& settings, const Comm& comm, const LearningLoop::Warn& warn)
 {
     const int threads = threadsOf(settings.object.nThreads, comm, warn);
-    return isAsync(settings) && settings.object.nThreads == 0 ? std::max(1, threads - 1) : threads;
-}
-
-
-std::shared_ptr<Comm> commOfLearner(const Settings& settings, const std::shared_ptr<Comm>& comm)
-{
-    if (!isAsync(settings))
-    {
-        return comm;
-    }
-    try
-    {
-        return comm->forThread();
-    }
-    catch (const Error& fault)
-    {
-        throw Error("mode async: the trainer's thread cannot work with the other ranks: "
-            + std::string(fault.what()) + ". 'mode sync' needs nothing");
-    }
+    return settings.isAsync() && settings.object.nThreads == 0 ? std::max(1, threads - 1) : threads;
 }
 
 }
@@ -82,7 +58,7 @@ LearningLoop::LearningLoop
     comm_(std::move(comm)),
     profiler_(profiler),
     warn_(std::move(warn)),
-    outbox_(!inSitu::isAsync(settings)),
+    outbox_(!settings.isAsync()),
     stream_(streamLayout(settings, theCase), mesh.state),
     learner_
     (
@@ -91,7 +67,7 @@ LearningLoop::LearningLoop
         stream_,
         threadsOfLearner(settings, *comm_, warn_),
         commOfLearner(settings, comm_),
-        inSitu::isAsync(settings) ? profilerBeside_ : profiler,
+        settings.isAsync() ? profilerBeside_ : profiler,
         [this, count = std::move(count)]
         (const std::string& cache, const std::string& reason, double seconds)
         {
@@ -118,7 +94,7 @@ LearningLoop::LearningLoop
     }
     warnOfShortage(shortage);
 
-    if (inSitu::isAsync(settings))
+    if (settings.isAsync())
     {
         lane_ = std::make_unique<Lane<Parcel>>
         (
@@ -174,7 +150,7 @@ std::string LearningLoop::limitMemory()
         "batchSize and watermark", "them");
     watermark_ = std::clamp<std::int64_t>(memory/perSample, 1, object.buffer.watermark);
 
-    const std::int64_t nInQueue = inSitu::isAsync(settings_) ? object.queue.slots : 0;
+    const std::int64_t nInQueue = settings_.isAsync() ? object.queue.slots : 0;
     if (!object.horizonTime)
     {
         require(object.horizon + nInQueue, perPending, nInQueue > 0

@@ -30,6 +30,7 @@ struct Settings
     std::vector<std::string> notes;
 
     bool increment() const { return object.target == "increment"; }
+    bool isAsync() const { return object.mode == "async"; }
 
     //- All keys of the object and of its training block, as they stand in the reference
     void describe(Schema& schema);

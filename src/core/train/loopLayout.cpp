@@ -111,4 +111,23 @@ MeshScales meshScales(const MeshState& mesh, const Comm& comm)
     return scales;
 }
 
+
+std::shared_ptr<Comm> commOfLearner(const Settings& settings, const std::shared_ptr<Comm>& comm)
+{
+    if (!settings.isAsync())
+    {
+        return comm;
+    }
+    try
+    {
+        return comm->forThread();
+    }
+    catch (const Error& fault)
+    {
+        throw Error("mode async: the trainer's thread cannot work with the other ranks: "
+            + std::string(fault.what()) + ". 'mode sync' needs nothing, nor does 'trainerRanks 1'"
+            " on one node");
+    }
+}
+
 }

@@ -9,6 +9,7 @@
 #include "train/Trainer.hpp"
 
 #include <cstddef>
+#include <memory>
 
 namespace inSitu
 {
@@ -21,6 +22,10 @@ Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const Traini
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
     const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note);
+
+//- The ranks for what learns: with `mode async` for a thread of its own. Collective. Throws Error if
+//  they cannot work with two threads.
+std::shared_ptr<Comm> commOfLearner(const Settings& settings, const std::shared_ptr<Comm>& comm);
 
 //- Bytes that all samples may take: maxMemory, or a tenth of the node's memory
 std::size_t allowedMemory(const Settings& settings, const Comm& comm);
