@@ -53,8 +53,8 @@ InSituTrainer::InSituTrainer
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
     // Made for good with what learns: here so that a refusal comes before the first step
-    if (impl_->settings.isAsync() && impl_->all->size() > 1
-     && RankGroup(impl_->all, impl_->settings.object.trainerRanks).nTrainers() > 1)
+    if (impl_->settings.isAsync() && (impl_->all->size() == 1
+     || RankGroup(impl_->all, impl_->settings.object.trainerRanks).nTrainers() > 1))
     {
         commOfLearner(impl_->settings, impl_->all);
     }
@@ -164,8 +164,10 @@ void InSituTrainer::Impl::begin()
 {
     const auto count = [this](const std::string& cache, const std::string& reason, double seconds)
         { caches.count(cache, reason, seconds); };
+    LearningLoop::Place place;
+    place.nSolvers = group->nMembers();
     loop = std::make_unique<LearningLoop>(settings, theCase, mesh, comm, profiler,
-        count, [this](const std::string& message) { warn(message); });
+        count, [this](const std::string& message) { warn(message); }, place);
     record = std::make_unique<TrainingRecord>(
         comm->isMaster() ? theCase.outputFolder : std::string(),
         fieldNames(theCase.fields, theCase.targets),

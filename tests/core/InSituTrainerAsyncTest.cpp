@@ -525,15 +525,79 @@ TEST_F(InSituTrainerAsyncRanks, ItIsTheSameToTheBit)
 }
 
 
+//- In a group the fields of all are taken before its ranks go on and write the next ones
+TEST_F(InSituTrainerAsyncRanks, WhoTrainsForOthersLearnsTheSameToTheBit)
+{
+    for (const std::string trainers : {"trainerRanks: 1\n", "trainerRanks: 2\n"})
+    {
+        SetUp();
+        play({"sync", 4, trainers});
+        for (const std::string queue : {"queue: {slots: 2}\n", "queue: {slots: 7}\n"})
+        {
+            play({"async", 4, trainers + async + queue, 1, 30, 20});
+            EXPECT_EQ(reports("async", 0), reports("sync", 0));
+            EXPECT_EQ(reports("sync", 0).size(), 30u);
+            EXPECT_TRUE(CollectingLog::contains(log->infos, "of 4 ranks"));
+            EXPECT_TRUE(CollectingLog::contains(log->infos, "28 samples, "));
+        }
+    }
+}
+
+
+TEST_F(InSituTrainerAsyncRanks, MembersOfAGroupHaveTheirPartOfPredictionsOfTheirTime)
+{
+    const auto predicted = [&](const std::string& mode)
+    {
+        std::vector<std::vector<double>> all(3*20);
+        std::vector<std::int64_t> revisions(3*20);
+        onRanks(3, [&](Comm& comm)
+        {
+            WaveCase whole(7, 6);
+            FaceMesh::Indices ranks;
+            for (int cell = 0; cell < whole.nCells(); ++cell)
+            {
+                ranks.push_back(cell % 5 == 3 ? (cell/5) % 3 : 3*cell/whole.nCells());
+            }
+            WavePart host(whole, ranks, comm);
+            InSituTrainer trainer(block("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
+                "nThreads: 1\ntrainerRanks: 1\n" + mode + "training: {precision: float64, seed: 7,"
+                " batchSize: 2, stepsPerExecute: 4,"
+                " model: {type: meshGraphNet, processorSize: 2, hiddenSize: 12}}"),
+                "surrogate", top, {}, borrowed(comm), std::make_shared<CollectingLog>());
+            EXPECT_EQ(trainer.revision(), -1);
+            TrainingCase theCase = host.theCase();
+            theCase.outputFolder = theCase.stableFolder = top + "/group";
+            trainer.begin(theCase, host.mesh());
+            for (int step = 1; step <= 20; ++step)
+            {
+                trainer.execute(now(step), host.fields(time(step)));
+                EXPECT_EQ(trainer.hasPrediction(), step > 3) << step;
+                const Span<const double> here = trainer.prediction();
+                EXPECT_EQ(here.size(), step > 3 ? 3*host.cells().size() : 0) << step;
+                const int place = 3*(step - 1) + comm.rank();
+                all[place].assign(here.begin(), here.end());
+                revisions[place] = step % 5 == 0 ? trainer.revision() : 0;
+            }
+            trainer.finish();
+        });
+        EXPECT_GT(revisions.back(), revisions[3*14 + 2]);
+        EXPECT_EQ(revisions[3*19], revisions[3*19 + 2]);
+        return std::make_pair(all, revisions);
+    };
+    EXPECT_EQ(predicted(async + "queue: {slots: 4}\n"), predicted(""));
+}
+
+
 TEST_F(InSituTrainerAsyncRanks, TheQueueGoesToTheRanksThatHaveItsCells)
 {
     play({"whole", 2, ""});
     play({"first", 2, async + "queue: {slots: 6}\n", 1, 17, 17, false});
     const std::size_t nQueued = readState(folder(17)).getArray("loop/queue/id").count();
     EXPECT_GE(nQueued, 2u);
-    for (const int nRanks : {2, 3, 1})
+    for (const auto& [nRanks, mode] : std::vector<std::pair<int, std::string>>{{2, async},
+        {3, async}, {1, async}, {3, async + "trainerRanks: 1\n"}, {4, "trainerRanks: 2\n"}})
     {
-        play({"second", nRanks, async, 18, 30});
+        play({"second", nRanks, mode, 18, 30});
         const auto found = numbers("second", 17), expected = numbers("whole", 17);
         ASSERT_EQ(found.size(), expected.size());
         ASSERT_EQ(expected.size(), 13u);

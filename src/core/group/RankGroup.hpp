@@ -34,6 +34,9 @@ public:
 
     int nTrainers() const { return nTrainers_; }
 
+    //- Ranks of the group of this one, itself included
+    int nMembers() const { return group_ ? group_->size() : 1; }
+
     //- The ranks that train; null on others
     const std::shared_ptr<Comm>& trainers() const { return trainers_; }
 

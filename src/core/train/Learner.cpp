@@ -52,7 +52,8 @@ Learner::Learner
     std::shared_ptr<Comm> comm,
     Profiler& profiler,
     CountBuild count,
-    Warn warn
+    Warn warn,
+    std::shared_ptr<DeviceLibrary> devices
 )
 :
     settings_(settings),
@@ -71,7 +72,10 @@ Learner::Learner
     ),
     replay_
     (
-        {static_cast<std::size_t>(settings.object.buffer.capacity), allowedMemory(settings, *comm_)},
+        {
+            static_cast<std::size_t>(settings.object.buffer.capacity),
+            allowedMemory(settings, *comm_)
+        },
         settings.object.buffer.policy == "fifo"
       ? ReplayBuffer::Policy::fifo
       : ReplayBuffer::Policy::reservoir,
@@ -87,7 +91,8 @@ Learner::Learner
         std::make_unique<Trainer>
         (
             settings.training,
-            trainerLayout(settings, theCase, stream_, std::move(count), warn_),
+            trainerLayout(settings, theCase, stream_, std::move(count), warn_,
+                std::move(devices)),
             comm_,
             pool_,
             profiler_

@@ -38,9 +38,11 @@ public:
     using Warn = std::function<void(const std::string&)>;
 
     //- stream: its layout and, from the first sample on, its references are read. All that is
-    //  referred to outlives this. count is told of each build of a cache.
+    //  referred to outlives this. count is told of each build of a cache. devices: as
+    //  TrainerLayout's.
     Learner(const Settings& settings, const TrainingCase& theCase, const SampleStream& stream,
-        int nThreads, std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn);
+        int nThreads, std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn,
+        std::shared_ptr<DeviceLibrary> devices);
 
     //- watermark: samples in the buffer below which nothing is trained. tested is called when
     //  prediction() is the one for this sample. Collective.

@@ -31,11 +31,13 @@ std::string lagReason(const Settings& settings)
 }
 
 
-//- The solver's own thread needs a core
-int threadsOfLearner(const Settings& settings, const Comm& comm, const LearningLoop::Warn& warn)
+//- Each solver needs a core, if it does not wait
+int threadsOfLearner(const Settings& settings, const Comm& comm, const LearningLoop::Warn& warn,
+    int nSolvers)
 {
     const int threads = threadsOf(settings.object.nThreads, comm, warn);
-    return settings.isAsync() && settings.object.nThreads == 0 ? std::max(1, threads - 1) : threads;
+    return settings.isAsync() && settings.object.nThreads == 0 ? std::max(1, threads - nSolvers)
+        : threads;
 }
 
 }
@@ -49,7 +51,8 @@ LearningLoop::LearningLoop
     std::shared_ptr<Comm> comm,
     Profiler& profiler,
     CountBuild count,
-    Warn warn
+    Warn warn,
+    const Place& place
 )
 :
     settings_(settings),
@@ -65,7 +68,7 @@ LearningLoop::LearningLoop
         settings,
         theCase,
         stream_,
-        threadsOfLearner(settings, *comm_, warn_),
+        threadsOfLearner(settings, *comm_, warn_, place.nSolvers),
         commOfLearner(settings, comm_),
         settings.isAsync() ? profilerBeside_ : profiler,
         [this, count = std::move(count)]
@@ -76,7 +79,8 @@ LearningLoop::LearningLoop
         [this](const std::string& message)
         {
             outbox_.post([this, message] { warn_(message); });
-        }
+        },
+        place.devices
     )
 {
     if (comm_->size() > 1 && mesh.state.graph->halo()

@@ -31,11 +31,21 @@ public:
 
     using Warn = Learner::Warn;
 
+    //- What is around it
+    struct Place
+    {
+        int nSolvers = 1;       //!< on the cores of this rank, which go on beside its thread
+
+        //- Null: the library beside the core's, if it is needed
+        std::shared_ptr<DeviceLibrary> devices = {};
+    };
+
     //- mesh: of the first execution. count is told of each build of a cache, in the thread that
     //  calls the methods, and so is warn. Throws Error if the memory that is allowed holds too few
     //  samples; if a run that had come further may have led to this mesh, warns.
     LearningLoop(const Settings& settings, const TrainingCase& theCase, const CaseMesh& mesh,
-        std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn);
+        std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn,
+        const Place& place);
 
     //- The points have moved. Waits for nothing: a sample has its mesh.
     void setGeometry(const CaseMesh& mesh);

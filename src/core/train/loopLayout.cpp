@@ -62,7 +62,8 @@ Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const Traini
 
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note)
+    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note,
+    std::shared_ptr<DeviceLibrary> devices)
 {
     TrainerLayout layout;
     layout.nInputColumns = stream.layout().input.nColumns;
@@ -79,6 +80,7 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
         columnNames(theCase.fields, theCase.inputs));
     layout.countBuild = std::move(count);
     layout.note = std::move(note);
+    layout.devices = std::move(devices);
     return layout;
 }
 

@@ -21,10 +21,11 @@ SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& 
 Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase);
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note);
+    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note,
+    std::shared_ptr<DeviceLibrary> devices);
 
-//- The ranks for what learns: with `mode async` for a thread of its own. Collective. Throws Error if
-//  they cannot work with two threads.
+//- The ranks for what learns: with `mode async` for a thread of its own. Collective. Throws Error
+//  if they cannot work with two threads.
 std::shared_ptr<Comm> commOfLearner(const Settings& settings, const std::shared_ptr<Comm>& comm);
 
 //- Bytes that all samples may take: maxMemory, or a tenth of the node's memory

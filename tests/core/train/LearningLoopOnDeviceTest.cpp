@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/LearningLoop.hpp"
+
+#include "FakeDevice.hpp"
+#include "WaveCase.hpp"
+#include "config/YamlFile.hpp"
+#include "train/Settings.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+// With `mode async` a device is served by the learner's thread. This one is the CPU and does nothing
+// before it must.
+
+namespace inSitu
+{
+namespace
+{
+
+//- What a run has come to: the reports, and all that was learnt
+struct Outcome
+{
+    std::vector<std::vector<double>> reports;
+    std::vector<std::vector<double>> predictions;
+    std::map<std::string, std::string> learnt;
+};
+
+
+std::map<std::string, std::string> bytesOf(const StateTree& state)
+{
+    std::map<std::string, std::string> result;
+    for (const auto& [name, array] : state.arrays())
+    {
+        result[name] = {static_cast<const char*>(array.data.get()), array.bytes()};
+    }
+    return result;
+}
+
+
+//- settleEach: steps after which everything is waited for; 0: only at the end
+Outcome play(const std::string& mode, const std::string& more, int settleEach)
+{
+    const Settings settings = readSettings(parseYaml("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
+        "reportInterval: 3\nnThreads: 1\nnoise: 0.03\nbuffer: {capacity: 9, watermark: 2}\n" + mode
+        + "training: {precision: float64, device: cuda, seed: 7, batchSize: 3, stepsPerExecute: 3,"
+          " model: {type: meshGraphNet, processorSize: 2, hiddenSize: 8},"
+          " optimizer: {type: adam, learningRate: 0.0078125, gradAccumulationSteps: 2,"
+          " maxGradNorm: 0.4}" + more + "}\n", "controlDict"), "surrogate", ".", {});
+    WaveCase host;
+    TrainingCase theCase = host.theCase();
+    theCase.meshMayChange = true;
+    CaseMesh mesh = host.mesh();
+    Profiler profiler;
+    const auto device = std::make_shared<FakeDevice>();
+    LearningLoop::Place place;
+    place.devices = device;
+    LearningLoop loop(settings, theCase, mesh, std::make_shared<SerialComm>(), profiler,
+        [](const std::string&, const std::string&, double) {},
+        [](const std::string& warning) { ADD_FAILURE() << warning; }, place);
+    EXPECT_EQ(loop.trainer().device(), "cuda:0 (fake)");
+
+    Outcome outcome;
+    const auto takeReports = [&]
+    {
+        while (const auto report = loop.nextReport())
+        {
+            outcome.reports.push_back({report->time, static_cast<double>(report->step),
+                static_cast<double>(report->samples), report->loss, report->gradientNorm});
+        }
+    };
+    for (int step = 1; step <= 40; ++step)
+    {
+        const double time = 0.1*step;
+        if (step == 23)
+        {
+            host.move(0.3);
+            mesh = host.mesh();
+            loop.setGeometry(mesh);
+        }
+        loop.execute({time, step, 0.1}, host.fields(time));
+        loop.askForReport(time, step);
+        takeReports();
+        if (settleEach > 0 && step % settleEach == 0)
+        {
+            const Span<const double> predicted = loop.prediction();
+            outcome.predictions.emplace_back(predicted.begin(), predicted.end());
+            const LearningLoop::Hold hold = loop.hold();
+            EXPECT_EQ(loop.badSteps(), 0);
+        }
+    }
+    loop.settle();
+    takeReports();
+    outcome.learnt = bytesOf(loop.save());
+    EXPECT_EQ(loop.nSamples(), 38);
+    EXPECT_EQ(loop.trainer().nSteps(), 3*37);
+    EXPECT_GT(device->queue->nRecords, 0);
+    return outcome;
+}
+
+}
+
+
+TEST(LearningLoopOnDevice, AThreadOfItsOwnLearnsTheSameToTheBit)
+{
+    for (const std::string more : {"", ", capture: no", ", lrScheduler: {type: step, stepSize: 7}"})
+    {
+        const Outcome sync = play("", more, 0);
+        EXPECT_EQ(sync.reports.size(), 13u);
+        EXPECT_GT(sync.learnt.size(), 40u);
+        for (const int slots : {2, 6})
+        {
+            const Outcome async = play("mode: async\nqueue: {slots: " + std::to_string(slots)
+                + "}\n", more, 0);
+            EXPECT_EQ(async.reports, sync.reports);
+            EXPECT_EQ(async.learnt, sync.learnt);
+        }
+    }
+}
+
+
+TEST(LearningLoopOnDevice, WhoLooksInBetweenChangesNothing)
+{
+    const Outcome sync = play("", "", 4);
+    const Outcome async = play("mode: async\nqueue: {slots: 5}\n", "", 4);
+    EXPECT_EQ(async.reports, sync.reports);
+    EXPECT_EQ(async.predictions, sync.predictions);
+    EXPECT_EQ(async.learnt, sync.learnt);
+    EXPECT_EQ(sync.predictions.size(), 10u);
+    EXPECT_FALSE(sync.predictions.back().empty());
+    EXPECT_EQ(play("", "", 0).learnt, sync.learnt);
+}
+
+}
