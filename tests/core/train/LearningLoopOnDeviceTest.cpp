@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -68,7 +69,8 @@ Outcome play(const std::string& mode, const std::string& more, int settleEach)
         while (const auto report = loop.nextReport())
         {
             outcome.reports.push_back({report->time, static_cast<double>(report->step),
-                static_cast<double>(report->samples), report->loss, report->gradientNorm});
+                static_cast<double>(report->samples),
+                std::isnan(report->loss) ? -1 : report->loss, report->gradientNorm});
         }
     };
     for (int step = 1; step <= 40; ++step)
@@ -96,7 +98,7 @@ Outcome play(const std::string& mode, const std::string& more, int settleEach)
     outcome.learnt = bytesOf(loop.save());
     EXPECT_EQ(loop.nSamples(), 38);
     EXPECT_EQ(loop.trainer().nSteps(), 3*37);
-    EXPECT_GT(device->queue->nRecords, 0);
+    EXPECT_EQ(device->queue->nRecords > 0, more.find("capture: no") == std::string::npos);
     return outcome;
 }
 
