@@ -6,8 +6,8 @@
 //     besideStep --nx 320 --ny 200 --width 32 --blocks 4 --threads 1 --steps 60 --busy 0.3
 //         --device cpu --precision float32
 //
-// prints a line of JSON per mode: median, 99th percentile and minimum. busy: seconds
-// between executions. It needs a core more than threads.
+// prints a line of JSON per mode: median, 99th percentile and minimum, of executions behind those
+// that fill the buffer. busy: seconds between executions. It needs a core more than threads.
 
 #include "InSituTrainer.hpp"
 #include "WaveCase.hpp"
@@ -48,6 +48,7 @@ struct Arguments
     int threads = 1;
     int steps = 60;
     double busy = 0.3;
+    int capacity = 16;
     std::string device = "cpu";
     std::string precision = "float32";
 
@@ -63,6 +64,7 @@ struct Arguments
             else if (key == "--threads") threads = std::stoi(value);
             else if (key == "--steps") steps = std::stoi(value);
             else if (key == "--busy") busy = std::stod(value);
+            else if (key == "--capacity") capacity = std::stoi(value);
             else if (key == "--device") device = value;
             else if (key == "--precision") precision = value;
             else throw Error("unknown argument " + key);
@@ -77,7 +79,8 @@ void measure(const Arguments& a, const std::string& mode)
         (std::filesystem::temp_directory_path()/("besideStep" + mode)).string();
     WaveCase host(a.nx, a.ny);
     InSituTrainer trainer(parseYaml("inputs: [U, p]\ntargets: [U, p]\nmode: " + mode
-        + "\nnThreads: " + std::to_string(a.threads) + "\nbuffer: {watermark: 1}\n"
+        + "\nnThreads: " + std::to_string(a.threads) + "\nbuffer: {watermark: 1, capacity: "
+        + std::to_string(a.capacity) + "}\n"
           "training: {device: '" + a.device + "', precision: " + a.precision
         + ", model: {type: meshGraphNet, processorSize: " + std::to_string(a.blocks)
         + ", hiddenSize: " + std::to_string(a.width) + "}}\n", "besideStep"), "surrogate", folder,
@@ -87,12 +90,12 @@ void measure(const Arguments& a, const std::string& mode)
     trainer.begin(theCase, host.mesh());
 
     std::vector<double> seconds;
-    for (int step = 1; step <= a.steps + 3; ++step)
+    for (int step = 1; step <= a.capacity + 3 + a.steps; ++step)
     {
         const auto& fields = host.fields(0.1*step);
         const auto begin = Clock::now();
         trainer.execute({0.1*step, step, 0.1}, fields);
-        if (step > 3)
+        if (step > a.capacity + 3)
         {
             seconds.push_back(secondsSince(begin));
         }
