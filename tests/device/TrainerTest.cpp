@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <limits>
+#include <utility>
 
 // The trainer on a device against the one on the CPU, captured against eager steps. What the host
 // does about it is tested with plain loops in DeviceTrainerTest.
@@ -157,20 +158,23 @@ TEST(TrainerOnDevice, LearnsAsTheCpu)
 }
 
 
-//- In float32 both round, each in its way, and training makes more of it: so it does of a rate that
-//  is 1e-7 larger on the CPU alone. The scales move as in a run.
+//- In float32 both round, each in its way, and the scales move as in a run. A relu that rounding puts
+//  on the other side of zero is no small difference any more, and Adam makes more of any: there a
+//  rate that is 2.6e-6 larger tells how far the CPU leaves itself.
 TEST(TrainerOnDevice, LeavesTheCpuByRoundingAlone)
 {
     INSITU_NEEDS_DEVICE();
-    const int nSteps = isEmulated ? 20 : 100;
+    const int nSteps = isEmulated ? 10 : 100;
     const TrainCase<float> data;
-    for (const std::string optimizer : {"adam", "sgd"})
+    for (const auto& [optimizer, activation] :
+        {std::pair("adam", "silu"), {"sgd", "silu"}, {"sgd", "relu"}, {"adam", "relu"}})
     {
-        const Entries entries = with(small, {{"optimizer.type", optimizer}});
+        const Entries entries =
+            with(small, {{"optimizer.type", optimizer}, {"model.activation", activation}});
         const Entries host = with(entries, {{"device", "cpu"}});
         Course<float> there(entries, data, 0.1);
         Course<float> here(host, data, 0.1);
-        Course<float> nudged(with(host, {{"optimizer.learningRate", "0.00390625039"}}), data, 0.1);
+        Course<float> nudged(with(host, {{"optimizer.learningRate", "0.00390626"}}), data, 0.1);
         for (Course<float>* run : {&there, &here, &nudged})
         {
             for (int k = 0; k < nSteps; k += 5)
@@ -181,9 +185,9 @@ TEST(TrainerOnDevice, LeavesTheCpuByRoundingAlone)
         }
         const double rounding = distance(there, here);
         const double nudge = distance(nudged, here);
-        std::cout << "  " << optimizer << ": losses within " << rounding
+        std::cout << "  " << optimizer << ", " << activation << ": losses within " << rounding
             << ", with a nudged rate within " << nudge << std::endl;
-        EXPECT_LT(rounding, 1e-4);
+        EXPECT_LT(rounding, std::max(1e-5, 5*nudge));
         EXPECT_GT(std::abs(here.steps.front().loss/here.steps.back().loss - 1), 0.1);
     }
 }
