@@ -46,6 +46,12 @@ ExitStop::ExitStop(std::function<void()> stop)
 }
 
 
+void ExitStop::renew()
+{
+    std::atexit(&ExitStop::stopAll);
+}
+
+
 ExitStop::~ExitStop()
 {
     const std::lock_guard<std::mutex> lock(living().mutex);

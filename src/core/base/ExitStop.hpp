@@ -16,6 +16,9 @@ public:
     explicit ExitStop(std::function<void()> stop);
     ~ExitStop();
 
+    //- Before what is there by now is destroyed, too
+    void renew();
+
     ExitStop(const ExitStop&) = delete;
     ExitStop& operator=(const ExitStop&) = delete;
 

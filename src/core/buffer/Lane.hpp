@@ -167,6 +167,10 @@ public:
     //- What waits, in order. Under a hold only.
     const std::vector<Entry>& entries() const { return queue_.entries(); }
 
+    //- When the process exits the thread ends before what the work has made so far is destroyed.
+    //  Takes a little memory each time.
+    void renewExitStop() { exitStop_.renew(); }
+
     //- Number of the next item
     std::int64_t nHanded() const
     {

@@ -100,6 +100,7 @@ LearningLoop::LearningLoop
 
     if (settings.isAsync())
     {
+        Trainer::warmUp();
         lane_ = std::make_unique<Lane<Parcel>>
         (
             static_cast<std::size_t>(settings.object.queue.slots),
@@ -219,12 +220,17 @@ void LearningLoop::execute
 )
 {
     outbox_.deliver();
+    lastHanded_.reset();
+    ++executions_;
     if (lane_)
     {
         lane_->check();
+        if ((executions_ & (executions_ - 1)) == 0)
+        {
+            // Any first use in the thread may have made something static in LibTorch
+            lane_->renewExitStop();
+        }
     }
-    lastHanded_.reset();
-    ++executions_;
 
     const SampleStream::Taken taken = [&]
     {

@@ -747,6 +747,13 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
 }
 
 
+void Trainer::warmUp()
+{
+    const at::Tensor x = torch::ones({3}, at::TensorOptions().requires_grad(true));
+    torch::autograd::grad({x.square().sum()}, {x});
+}
+
+
 std::string Trainer::firstStaleEntry() const
 {
     const std::string text = impl_->weights.firstStaleEntry();

@@ -102,6 +102,10 @@ public:
     const std::string& device() const;
     const std::string& reasonForDevice() const;
 
+    //- Make what LibTorch makes at its first differentiation, here and now: for a trainer that is
+    //  going to work in a thread, which has to end before that is destroyed
+    static void warmUp();
+
     //- Apply what may change during a run: keys of the optimiser, its type excepted, loss,
     //  schedule. Returns the names of keys that differ and cannot be applied ("model.type",
     //  "precision"). Keys that the trainer does not use (batchSize) are the caller's.

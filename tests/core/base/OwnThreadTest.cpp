@@ -94,6 +94,33 @@ TEST(ExitStopDeathTest, WhatLivesIsStoppedWhenTheProcessExits)
 }
 
 
+//- Static things are destroyed in the opposite order of their first use
+TEST(ExitStopDeathTest, ARenewedOneComesBeforeWhatWasMadeMeanwhile)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    for (const bool renewed : {false, true})
+    {
+        EXPECT_EXIT
+        (
+            {
+                struct Late
+                {
+                    ~Late() { std::fputs("late ", stderr); }
+                };
+                auto* stop = new ExitStop([] { std::fputs("stop ", stderr); });
+                static const Late late;
+                if (renewed)
+                {
+                    stop->renew();
+                }
+                std::exit(3);
+            },
+            testing::ExitedWithCode(3), renewed ? "^stop late $" : "^late stop $"
+        );
+    }
+}
+
+
 TEST(Outbox, KeepsTheOrderAndWhatIsBehindAFault)
 {
     Outbox outbox(false);
