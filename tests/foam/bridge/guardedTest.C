@@ -28,6 +28,7 @@ License
 
 #include "Time.H"
 #include "base/Error.hpp"
+#include "base/ownThread.hpp"
 #include "floatTrapGuard.H"
 #include "functionObject.H"
 #include "guarded.H"
@@ -35,6 +36,7 @@ License
 
 #include <cmath>
 #include <csignal>
+#include <future>
 #include <new>
 #include <thread>
 
@@ -104,6 +106,20 @@ void allocateTooMuch()
     volatile std::size_t size = std::size_t(1) << 60;
     void* volatile memory = ::operator new(size);
     ::operator delete(memory);
+}
+
+
+bool throwsBadAlloc()
+{
+    try
+    {
+        allocateTooMuch();
+    }
+    catch (const std::bad_alloc&)
+    {
+        return true;
+    }
+    return false;
 }
 
 
@@ -291,27 +307,42 @@ TEST_F(FailedAllocation, EndsAsOneErrorWithARemedy)
 }
 
 
-TEST_F(FailedAllocation, InAThreadOfOursIsAnExceptionThere)
+TEST_F(FailedAllocation, InAnyThreadMeanwhileIsAnExceptionThere)
 {
     EXPECT_TRUE(run(onFailure::endRun, []
     {
         bool thrown = false;
-        std::thread
-        (
-            [&]
-            {
-                try
-                {
-                    allocateTooMuch();
-                }
-                catch (const std::bad_alloc&)
-                {
-                    thrown = true;
-                }
-            }
-        ).join();
+        std::thread([&] { thrown = throwsBadAlloc(); }).join();
         EXPECT_TRUE(thrown);
     }));
+}
+
+
+TEST_F(FailedAllocation, InAThreadOfOursIsAnExceptionAlsoBesideTheSolver)
+{
+    std::promise<void> returned;
+    bool thrown = false;
+    std::thread ours;
+    run(onFailure::endRun, [&]
+    {
+        ours = inSitu::startOwnThread([&]
+        {
+            returned.get_future().wait();
+            thrown = throwsBadAlloc();
+        });
+    });
+    EXPECT_EXIT
+    (
+        allocateTooMuch(),
+        testing::KilledBySignal(SIGABRT),
+        "new cannot satisfy memory request"
+    );
+    returned.set_value();
+    ours.join();
+    EXPECT_TRUE(thrown);
+
+    // The solver's own comes back with the next call of ours
+    run(onFailure::warn, [] {});
 }
 
 
