@@ -123,11 +123,7 @@ bool PendingInputs::isDue(const Snapshot& snapshot) const
 }
 
 
-std::optional<PendingInputs::Completed> PendingInputs::next
-(
-    Span<const double> targetReference,
-    SlotPool& targets
-)
+std::optional<PendingInputs::Completed> PendingInputs::next(SlotPool& targets)
 {
     if (waiting_.empty() || !isDue(waiting_.front()))
     {
@@ -136,35 +132,16 @@ std::optional<PendingInputs::Completed> PendingInputs::next
 
     Snapshot& then = waiting_.front();
     const auto nCells = static_cast<std::size_t>(then.mesh.graph->nCells());
-    const std::size_t n = nCells*nTargetColumns_;
-    if
-    (
-        targets.bytes() != n*bytesOf(precision_)
-     || (!increment_ && targetReference.size() != static_cast<std::size_t>(nTargetColumns_))
-    )
+    if (targets.bytes() != nCells*nTargetColumns_*bytesOf(precision_))
     {
-        throw Error("target slots of " + std::to_string(targets.bytes()) + " bytes or "
-            + std::to_string(targetReference.size()) + " references do not fit "
+        throw Error("target slots of " + std::to_string(targets.bytes()) + " bytes do not fit "
             + std::to_string(nCells) + " cells with " + std::to_string(nTargetColumns_)
             + " target columns");
     }
 
-    const double* values = static_cast<const double*>(now_.target.get());
-    const double* previous = static_cast<const double*>(then.target.get());
-    const bool wide = precision_ == Precision::float64;
-
     Completed completed;
     Sample& sample = completed.sample;
     sample.target = targets.acquire();
-    if (increment_)
-    {
-        (wide ? subtract<double> : subtract<float>)(values, previous, n, sample.target.get());
-    }
-    else
-    {
-        (wide ? subtractReference<double> : subtractReference<float>)
-            (values, targetReference, nCells, sample.target.get());
-    }
 
     const bool isNow = then.timeIndex == now_.timeIndex;
     completed.deltaT = isNow ? now_.deltaT : now_.time - then.time;
@@ -177,6 +154,32 @@ std::optional<PendingInputs::Completed> PendingInputs::next
     sample.edges = std::move(then.edges);
     waiting_.erase(waiting_.begin());
     return completed;
+}
+
+
+void PendingInputs::formTarget
+(
+    const Completed& completed,
+    Span<const double> targetReference
+) const
+{
+    const auto nCells = static_cast<std::size_t>(completed.sample.mesh.graph->nCells());
+    const auto* now = static_cast<const double*>(completed.valueNow.get());
+    void* target = completed.sample.target.get();
+    const bool wide = precision_ == Precision::float64;
+    if (increment_)
+    {
+        const auto* then = static_cast<const double*>(completed.valueThen.get());
+        (wide ? subtract<double> : subtract<float>)(now, then, nCells*nTargetColumns_, target);
+        return;
+    }
+    if (targetReference.size() != static_cast<std::size_t>(nTargetColumns_))
+    {
+        throw Error(std::to_string(targetReference.size()) + " references do not fit "
+            + std::to_string(nTargetColumns_) + " target columns");
+    }
+    (wide ? subtractReference<double> : subtractReference<float>)
+        (now, targetReference, nCells, target);
 }
 
 

@@ -46,7 +46,8 @@ public:
 
     struct Completed
     {
-        Sample sample;                  //!< id and features are the caller's to set
+        //- id and features are the caller's to set, the values of its target come from formTarget()
+        Sample sample;
 
         //- Target fields at the input's time and at the target's [nCells, nTargets] double
         SlotPool::Handle valueThen;
@@ -58,7 +59,10 @@ public:
     //- The oldest input whose target has come with the last push(); call until there is none.
     //  targets is a pool of slots for [nCells, nTargetColumns] of the working precision.
     //  Allocates nothing in a steady state.
-    std::optional<Completed> next(Span<const double> targetReference, SlotPool& targets);
+    std::optional<Completed> next(SlotPool& targets);
+
+    //- Fill the target of such a one, in any thread. targetReference: of each column, for values.
+    void formTarget(const Completed& completed, Span<const double> targetReference) const;
 
     //- Forget all; returns how many were lost
     int drop();

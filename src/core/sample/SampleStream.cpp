@@ -158,8 +158,7 @@ SampleStream::Taken SampleStream::take
 
 std::optional<PendingInputs::Completed> SampleStream::next()
 {
-    std::optional<PendingInputs::Completed> completed =
-        pending_.next(Span<const double>(targetReference_), *targets_);
+    std::optional<PendingInputs::Completed> completed = pending_.next(*targets_);
     if (completed)
     {
         Sample& sample = completed->sample;

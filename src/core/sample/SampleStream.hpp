@@ -48,8 +48,15 @@ public:
     template<class Scalar>
     Taken take(const Instant& now, const std::vector<FieldView<Scalar>>& views, const Comm& comm);
 
-    //- The oldest sample that the last take() completed; call until there is none
+    //- The oldest sample that the last take() completed; call until there is none. The values of its
+    //  target are formed by the one who needs them.
     std::optional<PendingInputs::Completed> next();
+
+    //- Form them. May be called in another thread, also while a next take() is on its way.
+    void formTarget(const PendingInputs::Completed& completed) const
+    {
+        pending_.formTarget(completed, Span<const double>(targetReference_));
+    }
 
     //- A sample of next() that nobody needs any more: its memory is used again. With it also next()
     //  allocates nothing.

@@ -111,6 +111,7 @@ void Learner::learn
 )
 {
     ++nSamples_;
+    stream_.formTarget(completed);
     test(completed);
     tested();
     countInScales(completed);

@@ -86,7 +86,6 @@ StateTree saveParcelValues
         const std::string name = std::to_string(meshNumbers.size());
         values.putArray("input/" + name,
             slotArray(sample.input, type, graph.nNodes(), layout.input.nColumns));
-        values.putArray("target/" + name, slotArray(sample.target, type, graph.nCells(), nTargets));
         values.putArray("then/" + name,
             slotArray(completed.valueThen, raw, graph.nCells(), nTargets));
         values.putArray("now/" + name,
@@ -129,11 +128,13 @@ std::vector<Parcel> loadParcels
     }
 
     std::map<std::size_t, SlotPool> pools;      // by size
-    const auto slot = [&](const std::string& name, Type type, std::int64_t nRows, int nColumns)
+    const auto pool = [&](Type type, std::int64_t nRows, int nColumns) -> SlotPool&
     {
         const std::size_t bytes = static_cast<std::size_t>(nRows)*nColumns*bytesOf(type);
-        return slotFrom(values, name, type, pools.try_emplace(bytes, bytes).first->second);
+        return pools.try_emplace(bytes, bytes).first->second;
     };
+    const auto slot = [&](const std::string& name, Type type, std::int64_t nRows, int nColumns)
+        { return slotFrom(values, name, type, pool(type, nRows, nColumns)); };
     const auto completed = [&](std::size_t i)
     {
         const Type type = realType(layout.precision);
@@ -146,7 +147,7 @@ std::vector<Parcel> loadParcels
         sample.mesh = meshes->at(meshNumbers[i]);
         const MeshGraph& graph = *sample.mesh.graph;
         sample.input = slot("input/" + name, type, graph.nNodes(), layout.input.nColumns);
-        sample.target = slot("target/" + name, type, graph.nCells(), nTargets);
+        sample.target = pool(type, graph.nCells(), nTargets).acquire();
         if (layout.edges.nColumns() > 0)
         {
             sample.edges = slot("edges/" + name, type, graph.nEdges(), layout.edges.nColumns());

@@ -156,8 +156,8 @@ void bring(ResumedParts& result, const Checkpoint& checkpoint, const SavedRows& 
     if (nQueued > 0)
     {
         const Brought brought(std::move(queued), nQueued, rows, comm);
-        result.part.putTree("queue", brought.values({{"input", input}, {"target", target},
-            {"then", rawTarget}, {"now", rawTarget}}, whole, mesh));
+        result.part.putTree("queue", brought.values(
+            {{"input", input}, {"then", rawTarget}, {"now", rawTarget}}, whole, mesh));
         loseSamples(brought, nQueued, " samples that were to be learnt");
     }
     if (nSamples)

@@ -63,11 +63,12 @@ protected:
         std::optional<Span<const double>> references = std::nullopt)
     {
         pending.push(std::move(snapshot));
-        auto completed = pending.next(references.value_or(reference), pool);
+        auto completed = pending.next(pool);
         if (!completed)
         {
             return std::nullopt;
         }
+        pending.formTarget(*completed, references.value_or(reference));
         return std::move(completed->sample);
     }
 
@@ -268,8 +269,9 @@ TEST_F(PendingInputsTest, AHorizonInSecondsWaitsForTheFirstExecutionBeyondIt)
     EXPECT_FALSE(push(far, snapshot(3), targets));
     EXPECT_TRUE(push(near, snapshot(3), targets));
     far.push(snapshot(4));
-    const auto completed = far.next(reference, targets);
+    const auto completed = far.next(targets);
     ASSERT_TRUE(completed);
+    far.formTarget(*completed, reference);
     EXPECT_EQ(completed->sample.time, 0.25);
     EXPECT_DOUBLE_EQ(completed->deltaT, 0.75);
     EXPECT_THAT(floats(completed->sample.target, 4), ElementsAre(15, 30, 45, 60));
@@ -286,9 +288,9 @@ TEST_F(PendingInputsTest, ALargeStepCompletesSeveralInputs)
 
     pending.push(snapshot(5));
 
-    EXPECT_DOUBLE_EQ(pending.next(reference, targets)->deltaT, 1);
-    EXPECT_DOUBLE_EQ(pending.next(reference, targets)->deltaT, 0.75);
-    EXPECT_FALSE(pending.next(reference, targets));
+    EXPECT_DOUBLE_EQ(pending.next(targets)->deltaT, 1);
+    EXPECT_DOUBLE_EQ(pending.next(targets)->deltaT, 0.75);
+    EXPECT_FALSE(pending.next(targets));
     EXPECT_EQ(pending.snapshots().size(), 2u);
 }
 
@@ -297,7 +299,7 @@ TEST_F(PendingInputsTest, AStepIsTheSolversIfTheHorizonIsNone)
 {
     PendingInputs pending({0}, false, 2, Precision::float32);
     pending.push(snapshot(3));
-    EXPECT_EQ(pending.next(reference, targets)->deltaT, 3.125);
+    EXPECT_EQ(pending.next(targets)->deltaT, 3.125);
 }
 
 
@@ -308,9 +310,10 @@ TEST_F(PendingInputsTest, WithoutRoomASnapshotOnlyCompletes)
     EXPECT_TRUE(pending.push(snapshot(2), 2));
     EXPECT_FALSE(pending.push(snapshot(3), 2));
 
-    const auto completed = pending.next(reference, targets);
+    const auto completed = pending.next(targets);
 
     ASSERT_TRUE(completed);
+    pending.formTarget(*completed, reference);
     EXPECT_THAT(floats(completed->sample.target, 4), ElementsAre(8, 16, 24, 32));
     EXPECT_EQ(pending.snapshots().size(), 1u);
     EXPECT_TRUE(pending.push(snapshot(4), 2));
@@ -346,8 +349,9 @@ TEST_F(PendingInputsTest, WhatWaitsGoesOnWithTheValuesOnANewMesh)
         static_cast<double*>(now.target.get())[i] = 20*i;
     }
     pending.push(std::move(now));
-    const auto completed = pending.next(reference, wideTargets);
+    const auto completed = pending.next(wideTargets);
     ASSERT_TRUE(completed);
+    pending.formTarget(*completed, reference);
     EXPECT_EQ(completed->sample.mesh.graph, refined.graph);
     EXPECT_EQ(completed->sample.mesh.inner, nullptr);
     EXPECT_EQ(completed->sample.time, 0.25);

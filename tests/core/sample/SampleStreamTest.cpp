@@ -63,7 +63,12 @@ protected:
         const std::vector<FieldView<double>> views
             {{U, {Upatch}}, {p, {pPatch}}, {phi, {phiPatch}}};
         const NonFinite fault = stream.take({0.1*t, t, 0.3}, views, comm).fault;
-        return {fault, stream.next()};
+        Result result{fault, stream.next()};
+        if (result.completed)
+        {
+            stream.formTarget(*result.completed);
+        }
+        return result;
     }
 
     template<class T>
