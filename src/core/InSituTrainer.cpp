@@ -305,9 +305,22 @@ std::string InSituTrainer::Impl::reportText()
     {
         recordBuilds();
         record->report(*measures);
-        text += (text.empty() ? "" : "\n") + record->text(*measures);
+        text += (text.empty() ? "" : "\n")
+            + (loop->isAsync() ? "    time = " + shortText(measures->time) + '\n' : std::string())
+            + record->text(*measures);
     }
     return text;
+}
+
+
+//- Those that have come between two executions
+void InSituTrainer::Impl::tellLateReports()
+{
+    const std::string late = reportText();
+    if (!late.empty())
+    {
+        info("execute:\n" + late);
+    }
 }
 
 
@@ -409,6 +422,11 @@ void InSituTrainer::finish()
     Traffic beside;
     if (my.loop)
     {
+        if (my.loop->nOnTheirWay() > 0)
+        {
+            my.info("the solver has ended; " + std::to_string(my.loop->nOnTheirWay())
+                + " samples and reports are still worked on");
+        }
         my.loop->settle();
         beside = my.loop->trafficBeside();
     }
@@ -419,10 +437,10 @@ void InSituTrainer::finish()
 
 void InSituTrainer::Impl::finish()
 {
-    const std::string late = reportText();
-    if (!late.empty())
+    tellLateReports();
+    if (loop->isAsync())
     {
-        info(late);
+        writeLateModel();
     }
     const double wall = loop->budget().elapsed();
     const std::vector<Profiler::Stage> stages = profiler.stages(*comm);

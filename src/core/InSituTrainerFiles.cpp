@@ -96,6 +96,7 @@ void InSituTrainer::Impl::write(double time, const std::string& timeName,
 {
     takeInitialWeights();
     const LearningLoop::Hold hold = loop->hold();
+    tellLateReports();      // those before the checkpoint, which a restart would not give again
     ScopedTimer timer(profiler, "write");
     if (loop->badSteps() > 0)
     {
@@ -121,12 +122,36 @@ void InSituTrainer::Impl::write(double time, const std::string& timeName,
         const std::size_t bytes = writeCheckpoint({time, folder}, timeName);
         record->checkpoint(time, folder, bytes);
     });
-    attempt("model", [&] { writeModel(); });
+    attempt("model", [&]
+    {
+        writeModel();
+        nSamplesInModel = loop->nSamples();
+    });
 
     if (!faults.empty())
     {
         warn("at time " + timeName + ' ' + join(faults, "; ")
             + ". What was there before is intact; tried again at the next write time");
+    }
+}
+
+
+//- Samples that were still on their way at the last write time are learnt by now
+void InSituTrainer::Impl::writeLateModel()
+{
+    if (nSamplesInModel < 0 || nSamplesInModel == loop->nSamples() || loop->badSteps() > 0)
+    {
+        return;
+    }
+    try
+    {
+        writeModel();
+    }
+    catch (const AgreedError& fault)
+    {
+        warn("the model of the last write time lacks "
+            + std::to_string(loop->nSamples() - nSamplesInModel)
+            + " samples that have been learnt since: " + fault.what());
     }
 }
 

@@ -74,8 +74,20 @@ std::int64_t InSituTrainer::revision() const
     }
     return my.numberThere([&my]
     {
-        my.loop->settle();
-        return my.revision();
+        try
+        {
+            my.loop->settle();
+            my.settledRevision = my.revision();
+        }
+        catch (const std::exception&)
+        {
+            // What has ended the thread is told by the trainer, at its own next call
+            if (!my.loop->hasFailed())
+            {
+                throw;
+            }
+        }
+        return my.settledRevision;
     });
 }
 

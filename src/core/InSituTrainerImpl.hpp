@@ -45,6 +45,8 @@ struct InSituTrainer::Impl
     std::vector<CacheRecord> recorded;      // of caches, in metrics.jsonl
     double time = 0;                        // of the last execution
     std::int64_t nChecks = 0;               // of the caches
+    std::int64_t settledRevision = -1;      // the last one that others have seen
+    std::int64_t nSamplesInModel = -1;      // that was written; -1: none was in this run
     bool finished = false;
 
     std::vector<std::int64_t> pendingThere; // where another rank trains: time indices
@@ -91,11 +93,13 @@ struct InSituTrainer::Impl
     void readInitialWeights(const Node& block, const std::string& entry);
     void takeInitialWeights();
     void writeModel();
+    void writeLateModel();
     std::int64_t revision() const;
     ModelCard card() const;
     SurrogateScales scales() const;
     void recordBuilds();
     std::string reportText();
+    void tellLateReports();
     void begin();
     void resume(std::vector<CheckpointPlace> places);
     void write(double time, const std::string& timeName, const std::string& folder);

@@ -373,7 +373,7 @@ TEST_F(ChangingMeshTest, WhereNothingIsLearntAWarningSaysSoOnce)
     }
 
     ASSERT_EQ(log->warnings.size(), 1u);
-    EXPECT_THAT(log->warnings[0], HasSubstr("up to time 2.5, so nothing is learnt: 1 inputs wait for "
+    EXPECT_THAT(log->warnings[0], HasSubstr("up to time 2.5: 1 inputs wait for "
         "their target; left out so far: 6 (topologyChange)"));
 }
 

@@ -56,6 +56,8 @@ public:
 
         bool admitted = true;
         std::int64_t dropped = none;    //!< number of one that leaves for it
+
+        bool isClean() const { return admitted && dropped == none; }
     };
 
     //- Not to be called for block, which waits until it is no longer full. May draw at random.

@@ -57,9 +57,9 @@ public:
     Lane& operator=(const Lane&) = delete;
 
     //- Hand an item over, waiting for a slot if it needs one, all are in flight and onLag is block.
-    //  Without patience it never waits, nor drops. Returns false if it, or another one that waited,
+    //  Without patience it never waits, nor drops. Returns whether it, or another one that waited,
     //  was left out. Collective with another onLag than block.
-    bool hand(Item item, bool needsSlot, bool patient = true)
+    Verdict hand(Item item, bool needsSlot, bool patient = true)
     {
         if (!needsSlot || !patient || onLag_ == OnLag::block)
         {
@@ -69,7 +69,7 @@ public:
                 changed_.wait(lock, [this] { return !queue_.isFull() || isOver(); });
             }
             push(std::move(item), needsSlot, {});
-            return true;
+            return {};
         }
         if (comm_->isMaster())
         {
@@ -77,13 +77,12 @@ public:
             const Verdict verdict = queue_.judge();
             push(std::move(item), needsSlot, verdict);
             lock.unlock();
-            ofMaster(*comm_, verdict);
-            return isClean(verdict);
+            return ofMaster(*comm_, verdict);
         }
         const Verdict verdict = ofMaster(*comm_, Verdict());
         const std::lock_guard<std::mutex> lock(mutex_);
         push(std::move(item), needsSlot, verdict);
-        return isClean(verdict);
+        return verdict;
     }
 
     //- Throws what has ended the thread
@@ -91,6 +90,20 @@ public:
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         requireGood();
+    }
+
+    //- The thread has ended with an exception
+    bool hasFailed() const
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return error_ != nullptr;
+    }
+
+    //- Items that wait
+    std::size_t nWaiting() const
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return queue_.entries().size();
     }
 
     //- Wait until all is done that was handed over. Collective.
@@ -181,11 +194,6 @@ public:
 private:
 
     static constexpr std::int64_t park = -1;
-
-    static bool isClean(const Verdict& verdict)
-    {
-        return verdict.admitted && verdict.dropped == Verdict::none;
-    }
 
     template<class T>
     static T ofMaster(const Comm& comm, const T& value)

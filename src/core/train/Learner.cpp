@@ -350,8 +350,8 @@ void Learner::warnOfIdleness(const ReportTime& now)
                     + std::to_string(count) + " (" + reason + ')';
             }
         }
-        warn_("no sample was completed between the last two reports, up to time "
-            + numberText(now.time) + ", so nothing is learnt: "
+        warn_("nothing was learnt between the last two reports, up to time "
+            + numberText(now.time) + ": "
             + std::to_string(now.nPending) + " inputs wait for their target" + reasons);
     }
     isIdle_ = idle;

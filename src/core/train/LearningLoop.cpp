@@ -268,11 +268,13 @@ void LearningLoop::hand(Parcel parcel, bool patient)
     }
 
     ScopedTimer timer(profiler_, "wait");
+    const std::int64_t number = lane_->nHanded();
+    const auto verdict = lane_->hand(std::move(parcel), isSample, patient);
     if (isSample)
     {
-        lastHanded_ = lane_->nHanded();
+        lastHanded_ = verdict.admitted ? std::optional<std::int64_t>(number) : std::nullopt;
     }
-    if (!lane_->hand(std::move(parcel), isSample, patient))
+    if (!verdict.isClean())
     {
         ++dropped_[lagReason(settings_)];
     }

@@ -86,6 +86,12 @@ public:
     [[nodiscard]] Hold hold();
 
     bool isAsync() const { return lane_ != nullptr; }
+
+    //- The thread has ended with an exception, which each call throws that needs the thread
+    bool hasFailed() const { return lane_ && lane_->hasFailed(); }
+
+    //- Samples, and questions for a report, that wait for the thread
+    std::size_t nOnTheirWay() const { return lane_ ? lane_->nWaiting() : 0; }
     const SampleStream& stream() const { return stream_; }
     std::int64_t nExecutions() const { return executions_; }
 

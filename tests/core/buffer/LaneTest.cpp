@@ -117,7 +117,7 @@ public:
         Values item{next_++, pool.acquire()};
         auto* values = static_cast<double*>(item.slot.get());
         std::fill(values, values + nValues, 0.5 + item.number);
-        return lane.hand(std::move(item), true);
+        return lane.hand(std::move(item), true).isClean();
     }
 
     SlotPool pool{nValues*sizeof(double)};
@@ -360,7 +360,7 @@ TEST(Lane, AllRanksWorkOnTheSameItemsWhateverTheirSpeed)
             });
             for (int i = 0; i < 200; ++i)
             {
-                nLeftOut[comm.rank()] += !lane.hand(i, true);
+                nLeftOut[comm.rank()] += !lane.hand(i, true).isClean();
                 if (i % 50 == 49)
                 {
                     const auto hold = lane.hold();
