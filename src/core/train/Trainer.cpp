@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "train/Trainer.hpp"
+#include "train/TrainerImpl.hpp"
 
 #include "base/Error.hpp"
-#include "base/Text.hpp"
 #include "base/agree.hpp"
 #include "config/Flatten.hpp"
 #include "io/Crc32.hpp"
 #include "io/requireSameFile.hpp"
-#include "model/MeshGraphNet.hpp"
-#include "model/TensorState.hpp"
 #include "model/TorchScriptModel.hpp"
-#include "model/chooseDevice.hpp"
-#include "train/BatchAssembler.hpp"
-#include "train/BestWeights.hpp"
-#include "train/CellWeights.hpp"
-#include "train/DeviceForward.hpp"
-#include "train/DeviceSteps.hpp"
 #include "train/FixedChunks.hpp"
-#include "train/GradientBuffer.hpp"
-#include "train/InputNoise.hpp"
 #include "train/predictPhysical.hpp"
 #include "train/sumGradients.hpp"
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
-#include <utility>
 
 namespace inSitu
 {
@@ -41,126 +27,12 @@ namespace
 // Streams of one seed must differ: the weights take the seed itself
 constexpr std::uint64_t noiseStream = 0x9e3779b97f4a7c15ULL;
 
-using Values = std::map<std::string, std::string>;
-
-//- The samples of each mesh together, meshes in the order of their first sample; those with
-//  values on edges one by one, since a batch shares its edges
-std::vector<std::vector<Sample>> byMesh(const std::vector<Sample>& batch)
-{
-    std::vector<std::vector<Sample>> groups;
-    for (const Sample& sample : batch)
-    {
-        auto group = std::find_if(groups.begin(), groups.end(),
-            [&](const std::vector<Sample>& g)
-                { return !sample.edges && g.front().mesh == sample.mesh; });
-        if (group == groups.end())
-        {
-            group = groups.emplace(group);
-        }
-        group->push_back(sample);
-    }
-    return groups;
-}
-
-
-// One that is done while the next is made ready
-constexpr std::size_t maxInFlight = 2;
-
-
-CaptureRunner::Mode captureMode(const std::string& capture)
-{
-    return capture == "yes" ? CaptureRunner::Mode::required
-        : capture == "no" ? CaptureRunner::Mode::off : CaptureRunner::Mode::automatic;
-}
-
-
 bool isUnder(const std::string& path, const std::string& block)
 {
     return path.compare(0, block.size() + 1, block + '.') == 0;
 }
 
 }
-
-
-struct Trainer::Impl
-{
-    struct Pass
-    {
-        double loss = 0;                        // over all ranks
-        std::vector<at::Tensor> gradients;      // none if the loss is not finite
-    };
-
-    Impl(const TrainingConfig& config, TrainerLayout theLayout, std::shared_ptr<Comm> theComm,
-        ThreadPool& thePool, Profiler& theProfiler);
-    ~Impl();
-
-    void applyOptimizer(const TrainingConfig& config);
-    void applyLoss(const TrainingConfig& config);
-    void applySchedule(const TrainingConfig& config);
-
-    double learningRate() const { return baseRate*schedule->factor(nUpdates); }
-
-    //- On a GPU
-    void moveTo(const TrainingConfig& config);
-    void startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser);
-    void settle(std::size_t maxLeft);
-    [[noreturn]] void reportMemory(const std::string& reason) const;
-
-    //- work on the model or the optimiser where they are, with nothing in flight
-    template<class Work>
-    void whereItIs(Work work);
-
-    void save(StateTree& state) const;
-    std::vector<std::string> load(const StateTree& state);
-
-    Step stepHere(const std::vector<Sample>& batch, const Normaliser& normaliser);
-
-    void addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
-        const at::Tensor& targets, const Normaliser& normaliser);
-    Pass pass(const std::vector<Sample>& batch, const Normaliser& normaliser);
-    Pass passOnOneMesh(const std::vector<Sample>& samples, double share,
-        const Normaliser& normaliser);
-    double update();
-
-    TrainerLayout layout;
-    std::shared_ptr<Comm> comm;
-    ThreadPool& pool;
-    Profiler& profiler;
-    Values values;                      // configuration in force
-
-    std::unique_ptr<Model> model;
-    ChosenDevice where;
-    DeviceChoice choice;
-    std::shared_ptr<DeviceQueue> queue;         // of the GPU, as the next two; null: CPU
-    std::vector<at::Tensor> parameters;
-    std::unique_ptr<Loss> loss;
-    bool weightedByVolume = false;
-    std::string optimizerType;
-    std::unique_ptr<Optimizer> optimizer;
-    double baseRate = 0;
-    std::int64_t accumulationSteps = 1;
-    double maxGradNorm = 0;
-    std::string scheduleType;
-    std::unique_ptr<Schedule> schedule;
-
-    bool hasOptimizer = false;
-    std::unique_ptr<FusedOptimizer> fused;      // on its way to the steps
-    std::unique_ptr<DeviceSteps> steps;
-    std::unique_ptr<DeviceForward> forward;
-    std::deque<Step> inFlight;
-    std::vector<Step> ended;
-    std::int64_t nWaiting = 0;          // passes on the GPU that wait for an update
-
-    BatchAssembler assembler;
-    CellWeights weights;
-    InputNoise noise;
-    GradientBuffer accumulated;
-    double lossSum = 0;                 // over the accumulated passes
-    std::int64_t nSteps = 0;
-    std::int64_t nUpdates = 0;
-    BestWeights best;
-    KeptValues previous;                // weights before the present update
-};
 
 
 Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
@@ -235,65 +107,6 @@ Trainer::Impl::~Impl()
     {
         // The device has failed: nothing is in flight
     }
-}
-
-
-void Trainer::Impl::moveTo(const TrainingConfig& config)
-{
-    const at::Device device = where.library->device(where.index);
-    queue = where.library->makeQueue(where.index);
-    const auto runner = [&]
-    {
-        return CaptureRunner(where.library, queue, captureMode(config.capture),
-            config.maxCaptures, layout.note);
-    };
-    try
-    {
-        queue->put([this] { model->moveTo(*where.library, choice); });
-        queue->waitFor(queue->mark());
-        steps = std::make_unique<DeviceSteps>(queue, *model, device, runner(),
-            choice.storage == Storage::float16);
-        forward = std::make_unique<DeviceForward>(queue, *model, device, layout.shape.nOutputs,
-            runner(), false);
-    }
-    catch (const c10::OutOfMemoryError& error)
-    {
-        reportMemory(error.what_without_backtrace());
-    }
-}
-
-
-template<class Work>
-void Trainer::Impl::whereItIs(Work work)
-{
-    if (!queue)
-    {
-        work();
-        return;
-    }
-    settle(0);
-    queue->put(work);
-    queue->waitFor(queue->mark());
-}
-
-
-void Trainer::Impl::reportMemory(const std::string& reason) const
-{
-    const DeviceLibrary::Memory memory = where.library->memoryOf(where.index);
-    std::string text = "the memory of " + where.name + " does not do: "
-        + bytesText(memory.free) + " of " + bytesText(memory.total) + " are free";
-    if (const auto sizes = sizesOf(*model))
-    {
-        constexpr double edgesPerNode = 6;      // hexahedra
-        const double perNode = bytesPerNode(*sizes, edgesPerNode, choice);
-        text += ". Training takes about " + bytesText(static_cast<std::size_t>(perNode))
-            + " per cell and sample of a batch, so about "
-            + std::to_string(static_cast<std::int64_t>(memory.total/perNode)) + " cells fit";
-    }
-    const bool isShort = choice.storage == Storage::bfloat16 || choice.storage == Storage::float16;
-    throw Error(text + ".\n    Remedy:" + (isShort ? "" : " precision bfloat16;")
-        + (choice.recompute ? "" : " recompute yes;") + " a smaller batchSize, hiddenSize or"
-        " processorSize; device cpu\n    (" + reason.substr(0, reason.find('\n')) + ')');
 }
 
 
@@ -390,6 +203,27 @@ void Trainer::Impl::addNoise(const std::vector<Sample>& samples, const GraphBatc
 }
 
 
+//- The samples of each mesh together, meshes in the order of their first sample; those with
+//  values on edges one by one, since a batch shares its edges
+std::vector<std::vector<Sample>> Trainer::Impl::byMesh(
+    const std::vector<Sample>& batch)
+{
+    std::vector<std::vector<Sample>> groups;
+    for (const Sample& sample : batch)
+    {
+        auto group = std::find_if(groups.begin(), groups.end(),
+            [&](const std::vector<Sample>& g)
+                { return !sample.edges && g.front().mesh == sample.mesh; });
+        if (group == groups.end())
+        {
+            group = groups.emplace(group);
+        }
+        group->push_back(sample);
+    }
+    return groups;
+}
+
+
 Trainer::Impl::Pass Trainer::Impl::pass(const std::vector<Sample>& batch,
     const Normaliser& normaliser)
 {
@@ -417,20 +251,25 @@ Trainer::Impl::Pass Trainer::Impl::pass(const std::vector<Sample>& batch,
 }
 
 
+//- Normalised inputs and targets of samples on one mesh
+std::pair<GraphBatch, at::Tensor> Trainer::Impl::assemble(const std::vector<Sample>& samples,
+    const Normaliser& normaliser)
+{
+    const ScopedTimer timer(profiler, "assemble");
+    const GraphBatch inputs = assembler.inputs(samples, normaliser.inputScales());
+    const at::Tensor targets = assembler.targets(samples, normaliser.target());
+    if (layout.noise > 0)
+    {
+        addNoise(samples, inputs, targets, normaliser);
+    }
+    return {inputs, targets};
+}
+
+
 Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samples, double share,
     const Normaliser& normaliser)
 {
-    GraphBatch inputs;
-    at::Tensor targets;
-    {
-        const ScopedTimer timer(profiler, "assemble");
-        inputs = assembler.inputs(samples, normaliser.inputScales());
-        targets = assembler.targets(samples, normaliser.target());
-        if (layout.noise > 0)
-        {
-            addNoise(samples, inputs, targets, normaliser);
-        }
-    }
+    const auto [inputs, targets] = assemble(samples, normaliser);
 
     at::Tensor value;
     {
@@ -495,71 +334,6 @@ double Trainer::Impl::update()
     ++nUpdates;
     schedule->observe(metric);
     return norm;
-}
-
-
-//- Tell what the oldest steps gave, so that at most maxLeft stay in flight
-void Trainer::Impl::settle(std::size_t maxLeft)
-{
-    const ScopedTimer timer(profiler, "wait");
-    for (const DeviceSteps::Result& result : steps->take(maxLeft))
-    {
-        Step step = inFlight.front();
-        inFlight.pop_front();
-        step.loss = result.loss;
-        step.gradientNorm = result.gradientNorm;
-        step.finite = result.finite;
-        step.updated = result.updated;
-        step.overflow = result.overflow;
-        nWaiting = static_cast<std::int64_t>(result.count);
-        if (result.updated)
-        {
-            ++nUpdates;
-            schedule->observe(result.metric);
-        }
-        ended.push_back(step);
-    }
-}
-
-
-void Trainer::Impl::startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser)
-{
-    settle(schedule->observes() ? 0 : maxInFlight - 1);
-
-    // In the good case each step in flight is a pass
-    const auto nInFlight = static_cast<std::int64_t>(inFlight.size());
-    const std::int64_t nExpected = nUpdates + (nWaiting + nInFlight)/accumulationSteps;
-    Step step;
-    step.number = nSteps;
-    step.learningRate = baseRate*schedule->factor(nExpected);
-    steps->setLearningRate(step.learningRate);
-
-    const std::vector<std::vector<Sample>> groups = byMesh(batch);
-    for (const std::vector<Sample>& group : groups)
-    {
-        {
-            const ScopedTimer timer(profiler, "wait");
-            steps->waitForHost();
-            forward->waitForHost();
-        }
-        GraphBatch inputs;
-        at::Tensor targets;
-        {
-            const ScopedTimer timer(profiler, "assemble");
-            inputs = assembler.inputs(group, normaliser.inputScales());
-            targets = assembler.targets(group, normaliser.target());
-            if (layout.noise > 0)
-            {
-                addNoise(group, inputs, targets, normaliser);
-            }
-        }
-        const ScopedTimer timer(profiler, "launch");
-        steps->add(inputs, targets, weights.on(group.front().mesh, weightedByVolume),
-            groups.size() == 1 ? 1.0
-                : static_cast<double>(group.size())/static_cast<double>(batch.size()),
-            &group == &groups.front(), &group == &groups.back());
-    }
-    inFlight.push_back(step);
 }
 
 
@@ -704,7 +478,7 @@ const std::string& Trainer::reasonForDevice() const
 std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
 {
     Impl& self = *impl_;
-    const Values next = flatten(config.written());
+    const Impl::Values next = flatten(config.written());
     const bool sameOptimizer = config.optimizerType == self.optimizerType;
 
     std::vector<std::string> refused;
@@ -810,106 +584,6 @@ double Trainer::bestSkill() const
 void Trainer::visitBest(const std::function<void(const Model&)>& visit)
 {
     impl_->whereItIs([self = impl_.get(), &visit] { self->best.visit(*self->model, visit); });
-}
-
-
-StateTree Trainer::save() const
-{
-    StateTree state;
-    impl_->whereItIs([self = impl_.get(), &state] { self->save(state); });
-    return state;
-}
-
-
-void Trainer::Impl::save(StateTree& state) const
-{
-    state.putInt("nSteps", nSteps);
-    state.putInt("nUpdates", nUpdates);
-    state.putTree("model", saveTensors(model->namedTensors()));
-    state.putText("optimizerType", optimizerType);
-    state.putTree("optimizer", queue ? steps->optimizer().save() : optimizer->save());
-    state.putText("scheduleType", scheduleType);
-    state.putTree("schedule", schedule->save());
-    state.putTree("accumulated", queue ? steps->saveAccumulated() : accumulated.save());
-    state.putDouble("lossSum", queue ? steps->lossSum() : lossSum);
-    state.putInt("noise/seed", static_cast<std::int64_t>(noise.state().seed));
-    state.putInt("noise/draws", noise.state().nDraws);
-    state.putTree("best", best.save(*model));
-    if (const auto scaler = queue ? steps->saveScaler() : std::nullopt)
-    {
-        state.putTree("gradScaler", *scaler);
-    }
-
-    const std::vector<std::uint8_t> modelGenerator = model->generatorState();
-    if (!modelGenerator.empty())
-    {
-        state.put("modelGenerator", modelGenerator);
-    }
-}
-
-
-std::vector<std::string> Trainer::load(const StateTree& state)
-{
-    std::vector<std::string> notes;
-    impl_->whereItIs([self = impl_.get(), &state, &notes] { notes = self->load(state); });
-    return notes;
-}
-
-
-std::vector<std::string> Trainer::Impl::load(const StateTree& state)
-{
-    std::vector<std::string> notes;
-
-    const std::vector<at::Tensor> tensors =
-        readTensors(state.subTree("model"), model->namedTensors());
-    BestWeights savedBest = BestWeights::from(state.subTree("best"), *model);
-    GradientBuffer savedGradients =
-        GradientBuffer::from(state.subTree("accumulated"), parameters);
-    const double savedLoss = state.getDouble("lossSum");
-    const std::int64_t savedSteps = state.getInt("nSteps");
-    const std::int64_t savedUpdates = state.getInt("nUpdates");
-
-    if (state.getText("optimizerType") == optimizerType)
-    {
-        Optimizer& present = queue ? steps->optimizer() : *optimizer;
-        present.load(state.subTree("optimizer"));
-    }
-    else
-    {
-        notes.push_back("the optimiser starts afresh: it was " + state.getText("optimizerType")
-            + " and is " + optimizerType + " now");
-    }
-    if (state.getText("scheduleType") == scheduleType)
-    {
-        schedule->load(state.subTree("schedule"));
-    }
-    else
-    {
-        notes.push_back("the schedule has no history: it was " + state.getText("scheduleType")
-            + " and is " + scheduleType + " now");
-    }
-
-    restoreTensors(*model, tensors);
-    best = std::move(savedBest);
-    nWaiting = savedGradients.count();
-    if (queue)
-    {
-        steps->load(state.subTree("accumulated"), savedLoss, state.subTree("gradScaler"));
-    }
-    else
-    {
-        accumulated = std::move(savedGradients);
-        lossSum = savedLoss;
-    }
-    nSteps = savedSteps;
-    nUpdates = savedUpdates;
-    noise.setState({static_cast<std::uint64_t>(state.getInt("noise/seed")),
-        state.getInt("noise/draws")});
-    if (state.has("modelGenerator"))
-    {
-        model->setGeneratorState(state.get<std::uint8_t>("modelGenerator"));
-    }
-    return notes;
 }
 
 }
