@@ -22,7 +22,8 @@ StateTree saveIdentity(const Settings& settings, const TrainingCase& theCase,
 void requireFormat(const StateTree& identity);
 
 //- Compare a saved identity, with the rows beside it, with this run. Throws IncompatibleState that
-//  names every difference if mesh, columns, or a value that isFixedForever() differ; sameTime: the
+//  names every difference if mesh, columns, or a value that isFixedForever() differ (precisions that
+//  keep their state in float32, all but float64, take over from each other); sameTime: the
 //  state is of the start time, otherwise a mesh that may change is not compared. Returns the other
 //  changes of the configuration, which apply. Collective, all ranks alike.
 std::vector<std::string> requireSameRun(const StateTree& identity, const SavedRows& rows,
