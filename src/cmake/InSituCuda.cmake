@@ -8,6 +8,7 @@
 #   INSITU_CUDA               words for the summary
 #   INSITU_NVTX_INCLUDE_DIR   headers for ranges in NVIDIA's profilers, if there are
 #   LibTorch::cuda            imported library: libtorch_cuda and what belongs to it
+#   LibTorch::nccl            NCCL, if LibTorch brings it and its header: several ranks need it
 #   LibTorch_CUDA_LIBRARY_DIRS    folders for the run path
 
 set(INSITU_HAS_CUDA FALSE)
@@ -48,8 +49,15 @@ if(NOT _cudaRuntime OR NOT _cudaBlasLt)
     return()
 endif()
 
+_cuda_library(_cudaNccl libnccl.so.2)
+unset(_cudaNcclInclude)
+if(_cudaNccl)
+    get_filename_component(_folder "${_cudaNccl}" DIRECTORY)
+    find_path(_cudaNcclInclude nccl.h PATHS "${_folder}/../include" NO_DEFAULT_PATH NO_CACHE)
+endif()
+
 set(LibTorch_CUDA_LIBRARY_DIRS "")
-foreach(_library IN ITEMS "${_cudaRuntime}" "${_cudaBlasLt}")
+foreach(_library IN ITEMS "${_cudaRuntime}" "${_cudaBlasLt}" ${_cudaNccl})
     get_filename_component(_folder "${_library}" DIRECTORY)
     list(APPEND LibTorch_CUDA_LIBRARY_DIRS "${_folder}")
 endforeach()
@@ -64,6 +72,13 @@ if(NOT TARGET LibTorch::cuda)
     target_include_directories(LibTorch::cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 
+if(_cudaNcclInclude AND NOT TARGET LibTorch::nccl)
+    add_library(LibTorch::nccl INTERFACE IMPORTED)
+    target_link_libraries(LibTorch::nccl INTERFACE "${_cudaNccl}")
+    target_include_directories(LibTorch::nccl SYSTEM INTERFACE "${_cudaNcclInclude}")
+    target_compile_definitions(LibTorch::nccl INTERFACE INSITU_HAS_NCCL)
+endif()
+
 # Ampere and Hopper; the driver compiles for younger ones when a program starts
 if(NOT DEFINED CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
@@ -76,4 +91,8 @@ set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -DNDEBUG")
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 enable_language(CUDA)
 set(INSITU_HAS_CUDA TRUE)
-set(INSITU_CUDA "toolkit ${CUDAToolkit_VERSION} (GPUs, NVTX ranges)")
+set(INSITU_CUDA "toolkit ${CUDAToolkit_VERSION} (GPUs, NVTX ranges")
+if(TARGET LibTorch::nccl)
+    string(APPEND INSITU_CUDA ", NCCL")
+endif()
+string(APPEND INSITU_CUDA ")")

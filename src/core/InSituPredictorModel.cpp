@@ -9,6 +9,7 @@
 #include "infer/columnLimits.hpp"
 #include "infer/requireCase.hpp"
 #include "io/requireSameFile.hpp"
+#include "model/chooseDevice.hpp"
 
 #include <filesystem>
 
@@ -70,7 +71,13 @@ InSituPredictor::Impl::Impl
             [this](const std::string& message) { log->warning(name + ": " + message); })
     ),
     start(std::chrono::steady_clock::now())
-{}
+{
+    // Here so that a refusal comes before the first step
+    if (group->trains())
+    {
+        requireDevice(config.device, *group->trainers());
+    }
+}
 
 
 void InSituPredictor::Impl::load()
@@ -100,7 +107,7 @@ std::unique_ptr<Surrogate> InSituPredictor::Impl::onRanks(std::unique_ptr<Surrog
     }
     if (group->trains())
     {
-        device = network->useDevice(config.device, group->nTrainers(),
+        device = network->useDevice(config.device, group->trainers(),
             [this](const std::string& message) { warn(message); });
     }
     if (shared)

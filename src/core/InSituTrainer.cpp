@@ -7,6 +7,7 @@
 #include "base/packedTree.hpp"
 #include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
+#include "model/chooseDevice.hpp"
 #include "train/loopLayout.hpp"
 
 namespace inSitu
@@ -53,8 +54,12 @@ InSituTrainer::InSituTrainer
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
     // Made for good with what learns: here so that a refusal comes before the first step
-    if (impl_->settings.isAsync() && (impl_->all->size() == 1
-     || RankGroup(impl_->all, impl_->settings.object.trainerRanks).nTrainers() > 1))
+    const RankGroup group(impl_->all, impl_->settings.object.trainerRanks);
+    if (group.trains())
+    {
+        requireDevice(impl_->settings.training.device, *group.trainers());
+    }
+    if (impl_->settings.isAsync() && (impl_->all->size() == 1 || group.nTrainers() > 1))
     {
         commOfLearner(impl_->settings, impl_->all);
     }

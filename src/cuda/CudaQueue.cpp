@@ -3,6 +3,9 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
+#include <chrono>
+#include <thread>
+
 namespace inSitu
 {
 namespace device
@@ -55,10 +58,11 @@ private:
 }
 
 
-CudaQueue::CudaQueue(int index)
+CudaQueue::CudaQueue(int index, std::function<void()> check)
 :
     stream_(c10::cuda::getStreamFromPool(true, static_cast<c10::DeviceIndex>(index))),
-    pool_(at::cuda::graph_pool_handle())
+    pool_(at::cuda::graph_pool_handle()),
+    check_(std::move(check))
 {}
 
 
@@ -85,13 +89,33 @@ std::int64_t CudaQueue::mark()
 }
 
 
+void CudaQueue::waitFor(const at::cuda::CUDAEvent& event) const
+{
+    if (!check_)
+    {
+        event.synchronize();
+        return;
+    }
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::microseconds busy(200), pause(50);
+    for (const auto start = Clock::now(); !event.query(); )
+    {
+        check_();
+        if (Clock::now() - start > busy)
+        {
+            std::this_thread::sleep_for(pause);
+        }
+    }
+}
+
+
 void CudaQueue::waitFor(std::int64_t mark)
 {
     while (!marks_.empty() && marks_.front().first <= mark)
     {
         if (marks_.front().first == mark)
         {
-            marks_.front().second.synchronize();
+            waitFor(marks_.front().second);
         }
         marks_.pop_front();
     }

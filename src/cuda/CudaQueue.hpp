@@ -21,7 +21,8 @@ class CudaQueue final : public DeviceQueue
 {
 public:
 
-    explicit CudaQueue(int index);
+    //- check: called while it waits, null: never. Throws to end the waiting.
+    CudaQueue(int index, std::function<void()> check);
 
     void put(std::function<void()> work) override;
     std::unique_ptr<Recording> record(std::function<void()> work) override;
@@ -30,8 +31,11 @@ public:
 
 private:
 
+    void waitFor(const at::cuda::CUDAEvent& event) const;
+
     c10::cuda::CUDAStream stream_;
     c10::MempoolId_t pool_;
+    std::function<void()> check_;
     std::int64_t nMarks_ = 0;
     std::deque<std::pair<std::int64_t, at::cuda::CUDAEvent>> marks_;    // not waited for yet
 };

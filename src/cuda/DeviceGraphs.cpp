@@ -27,7 +27,10 @@ GraphView DeviceGraphs::of(const std::shared_ptr<const MeshGraph>& graph, long n
         }
         entries_.insert(entries_.begin(), Entry{graph, there(graph->receiverStart()),
             there(graph->senders()), there(graph->receivers()), there(graph->senderStart()),
-            there(graph->senderEdge())});
+            there(graph->senderEdge()),
+            there(graph->halo() ? Span<const std::int32_t>(graph->halo()->cells)
+                : Span<const std::int32_t>()),
+            there(graph->haloEdge())});
     }
 
     const auto data = [](const at::Tensor& tensor)
@@ -35,7 +38,8 @@ GraphView DeviceGraphs::of(const std::shared_ptr<const MeshGraph>& graph, long n
     const Entry& entry = entries_.front();
     return {graph->nNodes(), graph->nEdges(), static_cast<int>(nSamples), data(entry.start),
         data(entry.senders), data(entry.receivers), data(entry.senderStart),
-        data(entry.senderEdge)};
+        data(entry.senderEdge), graph->nHalo(), graph->halo() ? graph->halo()->nSent() : 0,
+        data(entry.sent), data(entry.haloEdge)};
 }
 
 }

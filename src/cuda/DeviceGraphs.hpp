@@ -30,7 +30,7 @@ private:
     struct Entry
     {
         std::shared_ptr<const MeshGraph> graph;     // held so that its address is not met again
-        at::Tensor start, senders, receivers, senderStart, senderEdge;
+        at::Tensor start, senders, receivers, senderStart, senderEdge, sent, haloEdge;
     };
 
     static constexpr std::size_t maxEntries = 8;

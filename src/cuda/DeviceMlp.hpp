@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "DeviceHalo.hpp"
 #include "PackedParameters.hpp"
 #include "Products.hpp"
 
@@ -27,6 +28,9 @@ struct Work
 
     //- What nodes contribute to edges, and its gradients: [samples, nodes, 2 ld]
     T* terms = nullptr;
+
+    //- Between the GPUs of several ranks
+    DeviceHalo<T>* halo = nullptr;
 };
 
 

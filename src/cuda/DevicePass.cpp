@@ -16,6 +16,8 @@ DevicePass<T>::DevicePass(const MeshGraphNetSizes& sizes, const ParameterSet& pa
 :
     sizes_(sizes),
     device_(device),
+    ranks_(choice.ranks),
+    nParameters_(static_cast<std::size_t>(parameters.count())),
     recompute_(choice.recompute),
     ld_(paddedColumns(sizes.width)),
     parameters_(parameters),
@@ -27,6 +29,7 @@ DevicePass<T>::DevicePass(const MeshGraphNetSizes& sizes, const ParameterSet& pa
         sizes.activation, RowKind::nodes),
     products_(device, choice.tf32, choice.tuned),
     graphs_(device),
+    halo_(device, choice.ranks),
     widest_(std::max({ld_, edgeEncoder_.widest(), nodeEncoder_.widest(), decoder_.widest(),
         edgeEncoder_.in(), nodeEncoder_.in()}))
 {
@@ -42,22 +45,30 @@ DevicePass<T>::DevicePass(const MeshGraphNetSizes& sizes, const ParameterSet& pa
 
 
 template<class T>
-void DevicePass<T>::joinRanks(std::shared_ptr<Comm>)
+void DevicePass<T>::joinRanks(std::shared_ptr<Comm> comm)
 {
-    throw Error("training on a GPU runs on one rank only: choose device cpu for several");
+    const int size = ranks_ ? ranks_->size() : 1;
+    if (comm->size() != size)
+    {
+        throw Error("the model is on the GPUs of " + std::to_string(size) + " ranks and cannot be"
+            " computed by " + std::to_string(comm->size()));
+    }
 }
 
 
 template<class T>
 typename DevicePass<T>::Call DevicePass<T>::begin(const Input& input)
 {
-    if (input.graph->nHalo() > 0)
+    const HaloPlan* plan = input.graph->halo().get();
+    if (plan && !plan->neighbours.empty() && !ranks_)
     {
-        throw Error("a GPU takes graphs without cells of other ranks only");
+        throw Error("the graph has cells of other ranks, and the model is on one GPU");
     }
-    Call call{graphs_.of(input.graph, input.samples), input.samples*input.graph->nNodes(),
-        input.samples*input.graph->nEdges(),
+    Call call{graphs_.of(input.graph, input.samples),
+        plan && !plan->neighbours.empty() ? plan : nullptr,
+        input.samples*input.graph->nNodes(), input.samples*input.graph->nEdges(),
         {device_, currentStream(device_), products_, parameters_}};
+    call.work.halo = &halo_;
     parameters_.prepare({call.nEdges, call.nNodes, call.graph.nEdges});
     call.work.terms = terms_.resize(call.nNodes*2*ld_, device_);
     return call;
@@ -85,9 +96,9 @@ void DevicePass<T>::encode(Call& call, const DeviceMlp<T>& encoder, const A* inp
 
 template<class T>
 typename EdgeBlock<T>::States DevicePass<T>::edgeStates(const Call& call, const T* pair,
-    const T* edges, A* statistics) const
+    const T* edges, A* statistics, T* halo) const
 {
-    return {call.graph, 2*ld_, pair + ld_, edges, sizes_.mean, statistics};
+    return {call.graph, 2*ld_, pair + ld_, edges, sizes_.mean, statistics, call.plan, halo};
 }
 
 
@@ -127,6 +138,7 @@ void DevicePass<T>::forward(const A* parameters, const Input& input, Tape* anyTa
     tape.edgeActivations.resize(keeps ? nBlocks + 1 : 0);
     tape.pairs.resize(isTraining ? nBlocks + 1 : 2);
     tape.edges.resize(isTraining ? nBlocks : 1);
+    tape.halo.resize(isTraining ? nBlocks : 1);
     const auto pairOf = [&](int block)
     {
         return tape.pairs[isTraining ? block : block % 2].resize(call.nNodes*2*ld_, device_);
@@ -167,7 +179,9 @@ void DevicePass<T>::forward(const A* parameters, const Input& input, Tape* anyTa
         T* pair = pairOf(block);
         const T* before = block == 0 && isolated && !shared ? encoded : edgesOf(block);
         edgeBlocks_[block].forward(call.work,
-            edgeStates(call, pair, before, statistics(tape.edgeStatistics, call.nEdges)),
+            edgeStates(call, pair, before, statistics(tape.edgeStatistics, call.nEdges),
+                tape.halo[isTraining ? block : 0].resize(
+                    call.graph.nSamples*call.graph.nHalo*ld_, device_)),
             isLast ? nullptr : edgesOf(block + 1), pair,
             keeps ? tape.edgeActivations[block + 1] : edgeWork_);
         nodeBlock(call, block, pair, pairOf(block + 1),
@@ -234,7 +248,7 @@ void DevicePass<T>::blockBackward(Call& call, const DeviceTape<T>& tape, int blo
     nodes.backwardFirst(call.work, {pair, 2*ld_}, call.nNodes, {pairGradient, 2*ld_}, true);
 
     const auto states = edgeStates(call, pair, tape.edges[block].data(),
-        tape.edgeStatistics[block + 1].data());
+        tape.edgeStatistics[block + 1].data(), tape.halo[block].data());
     if (recompute_)
     {
         edgeBlocks_[block].recompute(call.work, states, edgeWork_);
@@ -311,6 +325,10 @@ void DevicePass<T>::backward(const A* parameters, const Input& input, const Tape
         {ofEdges, ld_}, edgeGradient);
 
     parameters_.finish(call.work.stream, parameterGradient);
+    if (ranks_)
+    {
+        ranks_->sum(Span<A>(parameterGradient, nParameters_));
+    }
 }
 
 #ifndef INSITU_CUDA_EMULATED

@@ -23,6 +23,7 @@ struct DeviceTape : GraphPass<Accumulator<T>>::Tape
     Buffer<T> edgeFeatures;
     std::vector<Buffer<T>> pairs;       //!< blocks + 1, [samples*nodes, 2 ld]: sums, then states
     std::vector<Buffer<T>> edges;       //!< blocks, [samples*edges, ld]
+    std::vector<Buffer<T>> halo;        //!< blocks, what other ranks have sent
     std::vector<Buffer<Accumulator<T>>> nodeStatistics;     //!< of the encoder, then of the blocks
     std::vector<Buffer<Accumulator<T>>> edgeStatistics;
     std::vector<Activations<T>> nodeActivations;            //!< encoder, blocks, decoder
@@ -48,7 +49,6 @@ public:
 
     std::unique_ptr<Tape> makeTape() const override { return std::make_unique<DeviceTape<T>>(); }
 
-    //- Throws Error: several ranks are not supported
     void joinRanks(std::shared_ptr<Comm> comm) override;
 
     void forward(const A* parameters, const Input& input, Tape* tape, A* output,
@@ -63,6 +63,7 @@ private:
     struct Call
     {
         GraphView graph;
+        const HaloPlan* plan;           //!< null: nothing travels
         long nNodes;                    //!< of all samples
         long nEdges;
         Work<T> work;
@@ -76,7 +77,7 @@ private:
     void nodeBlock(Call& call, int block, const T* pair, T* next, A* statistics,
         Activations<T>& activations);
     typename EdgeBlock<T>::States edgeStates(const Call& call, const T* pair, const T* edges,
-        A* statistics) const;
+        A* statistics, T* halo) const;
 
     void decoderBackward(Call& call, const DeviceTape<T>& tape, const A* outputGradient);
     void blockBackward(Call& call, const DeviceTape<T>& tape, int block);
@@ -90,6 +91,8 @@ private:
 
     MeshGraphNetSizes sizes_;
     at::Device device_;
+    std::shared_ptr<DeviceRanks> ranks_;
+    std::size_t nParameters_;
     bool recompute_;
     int ld_;                            //!< of node and edge states
 
@@ -101,6 +104,7 @@ private:
     std::vector<DeviceMlp<T>> nodeBlocks_;
     Products<T> products_;
     DeviceGraphs graphs_;
+    DeviceHalo<T> halo_;
     int widest_;                        //!< of all rows that backward() works on
 
     // Work memory

@@ -17,18 +17,23 @@ EdgeBlock<T>::EdgeBlock(PackedParameters<T>& parameters, const MeshGraphNetSizes
 
 
 template<class T>
-void EdgeBlock<T>::recompute(Work<T>& work, const States& states, Activations<T>& kept)
+void EdgeBlock<T>::makeTerms(Work<T>& work, const States& states)
+{
+    work.products.forward(work.stream, {states.nodes, states.ldNodes},
+        {work.parameters.packed() + toTerms_.weight, toTerms_.in}, nullptr,
+        {work.terms, toTerms_.out}, nNodes(states), toTerms_.in, toTerms_.out);
+}
+
+
+template<class T>
+void EdgeBlock<T>::activations(Work<T>& work, const States& states, Activations<T>& kept)
 {
     const LinearPlace& first = mlp_.first();
     const T* packed = work.parameters.packed();
     T* values = mlp_.afterOf(work, 0, nEdges(states), kept);
-
-    work.products.forward(work.stream, {states.nodes, states.ldNodes},
-        {packed + toTerms_.weight, toTerms_.in}, nullptr, {work.terms, toTerms_.out},
-        nNodes(states), toTerms_.in, toTerms_.out);
     work.products.forward(work.stream, {states.edges, first.in}, {packed + first.weight, first.in},
         nullptr, {values, first.out}, nEdges(states), first.in, first.out);
-    gatherActivate<T>(work.stream, {states.graph, first.out, values, work.terms,
+    gatherActivate<T>(work.stream, {states.graph, first.out, values, work.terms, states.halo,
         work.parameters.vectors() + first.biasVector,
         mlp_.beforeOf(work, 0, nEdges(states), kept), mlp_.activation()});
     mlp_.forwardFromFirst(work, nEdges(states), kept);
@@ -36,10 +41,24 @@ void EdgeBlock<T>::recompute(Work<T>& work, const States& states, Activations<T>
 
 
 template<class T>
+void EdgeBlock<T>::recompute(Work<T>& work, const States& states, Activations<T>& kept)
+{
+    makeTerms(work, states);
+    activations(work, states, kept);
+}
+
+
+template<class T>
 void EdgeBlock<T>::forward(Work<T>& work, const States& states, T* after, T* sums,
     Activations<T>& kept)
 {
-    recompute(work, states, kept);
+    makeTerms(work, states);
+    if (states.plan)
+    {
+        work.halo->forward(work.stream, states.graph, *states.plan, work.terms, toTerms_.out,
+            mlp_.first().out, states.halo);
+    }
+    activations(work, states, kept);
 
     NormaliseForward<T> how = {};
     how.rows = states.graph.nEdges;
@@ -80,9 +99,14 @@ void EdgeBlock<T>::backward(Work<T>& work, const States& states, const T* gradie
     mlp_.backward(work, nEdges(states), kept);
 
     // work.gradient is that of We e + (Ws x)[sender] + (Wr x)[receiver] now
+    const T* returned = states.plan
+        ? work.halo->backward(work.stream, states.graph, *states.plan, work.gradient,
+            mlp_.first().out)
+        : nullptr;
     mlp_.backwardFirst(work, {states.edges, mlp_.in()}, nEdges(states),
         {edgeGradient, mlp_.in()}, true);
-    segmentSums<T>(work.stream, {states.graph, mlp_.first().out, work.gradient, work.terms});
+    segmentSums<T>(work.stream,
+        {states.graph, mlp_.first().out, work.gradient, returned, work.terms});
     const Rows<const T> dTerms{work.terms, toTerms_.out};
     work.products.weightGradient(work.stream, dTerms, {states.nodes, states.ldNodes},
         {work.parameters.gradients() + toTerms_.weight, toTerms_.in}, nNodes(states),

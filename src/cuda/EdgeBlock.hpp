@@ -28,12 +28,17 @@ public:
         const T* edges;             //!< e
         bool mean;
         Accumulator<T>* statistics; //!< [edges, 2] of the normalisation; null: prediction
+
+        //- Null: no other rank sends anything. Ws x of other ranks' cells [samples, halo rows, out],
+        //  which forward() fetches and the others read.
+        const HaloPlan* plan = nullptr;
+        T* halo = nullptr;
     };
 
     //- e' to after if not null, which may be the states' edges; sums as if they were nodes
     void forward(Work<T>& work, const States& states, T* after, T* sums, Activations<T>& kept);
 
-    //- The activations once more
+    //- The activations once more. Nothing travels.
     void recompute(Work<T>& work, const States& states, Activations<T>& kept);
 
     //- gradient: of e', null: none; becomes that of e at edgeGradient, which may be the same.
@@ -42,6 +47,9 @@ public:
         const T* sumGradient, T* nodeGradient, const Activations<T>& kept);
 
 private:
+
+    void makeTerms(Work<T>& work, const States& states);
+    void activations(Work<T>& work, const States& states, Activations<T>& kept);
 
     long nEdges(const States& states) const { return states.graph.nEdges*states.graph.nSamples; }
     long nNodes(const States& states) const { return states.graph.nNodes*states.graph.nSamples; }

@@ -22,7 +22,8 @@ namespace device
 using Stream = void*;
 
 
-//- The graph, as MeshGraph describes it
+//- The graph, as MeshGraph describes it: senders from nNodes on are halo rows, edges of senders from
+//  nEdges on those that other ranks have
 struct GraphView
 {
     long nNodes;
@@ -33,6 +34,10 @@ struct GraphView
     const std::int32_t* receivers;
     const std::int32_t* senderStart;
     const std::int32_t* senderEdge;
+    long nHalo = 0;
+    long nSent = 0;
+    const std::int32_t* sent = nullptr;         //!< cells whose rows other ranks have as halo
+    const std::int32_t* haloEdge = nullptr;     //!< the edge that leaves each halo row
 };
 
 
@@ -79,6 +84,24 @@ template<class T>
 void activate(Stream stream, const Activate<T>& a);
 
 
+//- out [samples, n, ld] receives columns 0..ld-1 of the rows that are chosen, in their order
+template<class T>
+struct ChooseRows
+{
+    long nRows;                         //!< of one sample
+    int nSamples;
+    const T* rows;                      //!< [samples, rows, stride]
+    long stride;
+    const std::int32_t* chosen;         //!< [n]
+    long n;
+    int ld;
+    T* out;
+};
+
+template<class T>
+void chooseRows(Stream stream, const ChooseRows<T>& a);
+
+
 //- First layer of the edge MLP, in place: the product with the edges' states, plus
 //  terms[sender, 0..ld-1] + terms[receiver, ld..2 ld-1] + bias, then the activation
 template<class T>
@@ -88,6 +111,7 @@ struct GatherActivate
     int ld;
     T* values;                          //!< [samples, edges, ld]
     const T* terms;                     //!< [samples, nodes, 2 ld]
+    const T* halo;                      //!< [samples, halo rows, ld] of those senders
     const Accumulator<T>* bias;
     T* before;                          //!< as above
     Activation activation;
@@ -193,6 +217,7 @@ struct SegmentSums
     GraphView graph;
     int ld;
     const T* rows;                      //!< [samples, edges, ld]
+    const T* returned;                  //!< [samples, sent, ld] of other ranks' edges
     T* terms;                           //!< [samples, nodes, 2 ld]
 };
 

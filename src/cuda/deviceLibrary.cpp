@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "CudaQueue.hpp"
 #include "DevicePass.hpp"
+#ifdef INSITU_HAS_NCCL
+#include "NcclRanks.hpp"
+#endif
 #include "base/Error.hpp"
 #include "model/DeviceLibrary.hpp"
 
@@ -31,10 +34,49 @@ public:
         return {at::kCUDA, static_cast<c10::DeviceIndex>(index)};
     }
 
-    std::shared_ptr<DeviceQueue> makeQueue(int index) override
+    std::string identityOf(int index) const override
     {
         requireGpu(index);
-        return std::make_shared<device::CudaQueue>(index);
+        cudaDeviceProp properties;
+        C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+        std::string text;
+        for (const char byte : properties.uuid.bytes)
+        {
+            constexpr char digits[] = "0123456789abcdef";
+            const auto value = static_cast<unsigned char>(byte);
+            text += digits[value/16];
+            text += digits[value % 16];
+        }
+        return text;
+    }
+
+    std::shared_ptr<DeviceRanks> joinRanks(int index, std::shared_ptr<Comm> comm) override
+    {
+        requireGpu(index);
+#ifdef INSITU_HAS_NCCL
+        return std::make_shared<device::NcclRanks>(index, std::move(comm));
+#else
+        throw Error("this build is without NCCL, which joins the GPUs of "
+            + std::to_string(comm->size()) + " ranks.\n    Remedy: choose trainerRanks 1, or run"
+            " Allwmake with PyPI's torch, which brings it");
+#endif
+    }
+
+    std::shared_ptr<DeviceQueue> makeQueue(int index,
+        const std::shared_ptr<DeviceRanks>& ranks) override
+    {
+        requireGpu(index);
+        std::function<void()> check;
+#ifdef INSITU_HAS_NCCL
+        if (ranks)
+        {
+            check = [joined = std::dynamic_pointer_cast<device::NcclRanks>(ranks)]
+                { joined->check(); };
+        }
+#else
+        static_cast<void>(ranks);
+#endif
+        return std::make_shared<device::CudaQueue>(index, std::move(check));
     }
 
     std::int64_t memoryStamp() const override { return device::memoryStamp(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "EagerMeshGraphNet.hpp"
 #include "PassCase.hpp"
+#include "ThreadComm.hpp"
 #include "base/Error.hpp"
 
 #include <gmock/gmock.h>
@@ -218,12 +219,17 @@ TEST(DevicePass, predictsAsItTrains)
 }
 
 
-TEST(DevicePass, refusesRanks)
+TEST(DevicePass, isForTheRanksItWasMadeWith)
 {
     INSITU_NEEDS_DEVICE();
     const Case c(oddSizes());
-    EXPECT_THAT([&] { devicePass<double>(c)->joinRanks(nullptr); },
-        testing::ThrowsMessage<Error>(testing::HasSubstr("one rank")));
+    const auto pass = devicePass<double>(c);
+    pass->joinRanks(std::make_shared<SerialComm>());
+    onRanks(2, [&](Comm& comm)
+    {
+        EXPECT_THAT([&] { pass->joinRanks(borrowed(comm)); },
+            testing::ThrowsMessage<Error>(testing::HasSubstr("GPUs of 1 ranks")));
+    });
 }
 
 }

@@ -197,8 +197,8 @@ TYPED_TEST(Kernels, gatherActivate)
             + t.narrow(2, ld, ld).index_select(1, Self::index(graph->receivers()))
             + Self::exact(bias);
         gatherActivate<TypeParam>(this->stream, {this->view(*graph, samples), ld,
-            Self::data(values), Self::data(terms), Self::numbers(bias), Self::data(before),
-            Activation::relu});
+            Self::data(values), Self::data(terms), nullptr, Self::numbers(bias),
+            Self::data(before), Activation::relu});
         const std::string name = "gatherActivate " + std::to_string(width);
         expectClose(name + " before", before, z, Self::rounding);
         expectClose(name, values, at::relu(z), Self::rounding);
@@ -217,7 +217,7 @@ TYPED_TEST(Kernels, segmentSums)
         const at::Tensor rows = this->rows(samples*graph->nEdges(), width, ld, 11);
         const at::Tensor terms = at::full({samples*graph->nNodes(), 2*ld}, 777, rows.options());
         segmentSums<TypeParam>(this->stream, {this->view(*graph, samples), ld, Self::data(rows),
-            Self::data(terms)});
+            nullptr, Self::data(terms)});
 
         const at::Tensor exact = Self::exact(rows).view({samples, graph->nEdges(), ld});
         const at::Tensor none = at::zeros({samples, graph->nNodes(), ld}, at::kDouble);

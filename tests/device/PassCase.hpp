@@ -45,32 +45,59 @@ struct Result
 };
 
 
-//- Forward and backward of weight*output + 0.3*output^2
+//- Forward and backward of weight*output + 0.3*output^2, in memory that stays where it is
+template<class A>
+class PassRun
+{
+public:
+
+    PassRun(GraphPass<A>& pass, const Case& c, const at::Device& where, bool inputs = true)
+    :
+        pass_(pass),
+        inputs_(inputs),
+        tape_(pass.makeTape())
+    {
+        constexpr at::ScalarType type = std::is_same_v<A, double> ? at::kDouble : at::kFloat;
+        const auto there = [&](const at::Tensor& t) { return t.to(where, type).contiguous(); };
+        flat_ = there(c.flat);
+        nodes_ = there(c.nodes);
+        edges_ = there(c.edges);
+        weight_ = there(c.weight);
+        input_ = {c.graph, c.nodes.size(0), nodes_.const_data_ptr<A>(),
+            edges_.const_data_ptr<A>()};
+        result = {at::full_like(weight_, 777), at::full_like(flat_, 777),
+            at::full_like(nodes_, 777), at::full_like(edges_, 777)};
+    }
+
+    void operator()()
+    {
+        const auto data = [](const at::Tensor& t) { return t.mutable_data_ptr<A>(); };
+        pass_.forward(flat_.const_data_ptr<A>(), input_, tape_.get(), data(result.output),
+            GraphPass<A>::Encoding::fresh);
+        const at::Tensor gradient = (weight_ + 0.6*result.output).contiguous();
+        pass_.backward(flat_.const_data_ptr<A>(), input_, *tape_, gradient.const_data_ptr<A>(),
+            data(result.parameters), inputs_ ? data(result.nodes) : nullptr,
+            inputs_ ? data(result.edges) : nullptr);
+    }
+
+    Result result;
+
+private:
+
+    GraphPass<A>& pass_;
+    bool inputs_;
+    std::unique_ptr<typename GraphPass<A>::Tape> tape_;
+    typename GraphPass<A>::Input input_;
+    at::Tensor flat_, nodes_, edges_, weight_;
+};
+
+
 template<class A>
 Result runPass(GraphPass<A>& pass, const Case& c, const at::Device& where, bool inputs = true)
 {
-    constexpr at::ScalarType type = std::is_same_v<A, double> ? at::kDouble : at::kFloat;
-    const auto there = [&](const at::Tensor& t) { return t.to(where, type).contiguous(); };
-    const at::Tensor flat = there(c.flat);
-    const at::Tensor nodes = there(c.nodes);
-    const at::Tensor edges = there(c.edges);
-    const typename GraphPass<A>::Input input{c.graph, c.nodes.size(0), nodes.const_data_ptr<A>(),
-        edges.const_data_ptr<A>()};
-
-    const auto tape = pass.makeTape();
-    Result r;
-    r.output = at::full(c.weight.sizes(), 777, nodes.options());
-    pass.forward(flat.const_data_ptr<A>(), input, tape.get(),
-        r.output.template mutable_data_ptr<A>(), GraphPass<A>::Encoding::fresh);
-    const at::Tensor gradient = (there(c.weight) + 0.6*r.output).contiguous();
-    r.parameters = at::full_like(flat, 777);
-    r.nodes = at::full_like(nodes, 777);
-    r.edges = at::full_like(edges, 777);
-    pass.backward(flat.const_data_ptr<A>(), input, *tape, gradient.const_data_ptr<A>(),
-        r.parameters.template mutable_data_ptr<A>(),
-        inputs ? r.nodes.template mutable_data_ptr<A>() : nullptr,
-        inputs ? r.edges.template mutable_data_ptr<A>() : nullptr);
-    return r;
+    PassRun<A> run(pass, c, where, inputs);
+    run();
+    return run.result;
 }
 
 
@@ -84,13 +111,15 @@ inline Result onCpu(const Case& c)
 
 template<class T>
 std::unique_ptr<device::DevicePass<T>> devicePass(const Case& c, bool recompute = false,
-    bool tf32 = false)
+    bool tf32 = false, const std::shared_ptr<DeviceRanks>& ranks = nullptr,
+    const at::Device& where = testDevice())
 {
     DeviceChoice choice;
     choice.storage = storageOf<T>();
     choice.recompute = recompute;
     choice.tf32 = tf32;
-    return std::make_unique<device::DevicePass<T>>(c.sizes, c.parameters, testDevice(), choice);
+    choice.ranks = ranks;
+    return std::make_unique<device::DevicePass<T>>(c.sizes, c.parameters, where, choice);
 }
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "HostRanks.hpp"
 #include "base/Error.hpp"
 #include "model/DeviceLibrary.hpp"
 #include "model/MeshGraphNetPass.hpp"
@@ -92,11 +93,27 @@ public:
     int nDevices() const override { return nGpus; }
     std::string nameOf(int) const override { return "fake"; }
     at::Device device(int) const override { return at::kCPU; }
-    std::shared_ptr<DeviceQueue> makeQueue(int) override { return queue; }
+
+    std::string identityOf(int index) const override
+    {
+        return "board " + std::to_string(firstBoard + index);
+    }
+
+    std::shared_ptr<DeviceRanks> joinRanks(int, std::shared_ptr<Comm> comm) override
+    {
+        return std::make_shared<HostRanks>(std::move(comm));
+    }
+
+    std::shared_ptr<DeviceQueue> makeQueue(int, const std::shared_ptr<DeviceRanks>&) override
+    {
+        return queue;
+    }
+
     std::int64_t memoryStamp() const override { return queue->stamp; }
     Memory memoryOf(int) const override { return {3 << 20, 5 << 20}; }
 
     int nGpus = 1;
+    int firstBoard = 0;                 //!< that of device 0
     std::shared_ptr<FakeQueue> queue = std::make_shared<FakeQueue>();
     DeviceChoice choice;                //!< of the last model
 
@@ -105,18 +122,29 @@ protected:
     std::shared_ptr<GraphPass<double>> doublePass(const MeshGraphNetSizes& sizes,
         const ParameterSet& parameters, const DeviceChoice& theChoice) override
     {
-        choice = theChoice;
-        return std::make_shared<MeshGraphNetPass<double>>(sizes, parameters, pool_);
+        return onHost<double>(sizes, parameters, theChoice);
     }
 
     std::shared_ptr<GraphPass<float>> floatPass(const MeshGraphNetSizes& sizes,
         const ParameterSet& parameters, const DeviceChoice& theChoice) override
     {
-        choice = theChoice;
-        return std::make_shared<MeshGraphNetPass<float>>(sizes, parameters, pool_);
+        return onHost<float>(sizes, parameters, theChoice);
     }
 
 private:
+
+    template<class T>
+    std::shared_ptr<GraphPass<T>> onHost(const MeshGraphNetSizes& sizes,
+        const ParameterSet& parameters, const DeviceChoice& theChoice)
+    {
+        choice = theChoice;
+        auto pass = std::make_shared<MeshGraphNetPass<T>>(sizes, parameters, pool_);
+        if (choice.ranks)
+        {
+            pass->joinRanks(std::static_pointer_cast<HostRanks>(choice.ranks)->comm());
+        }
+        return pass;
+    }
 
     ThreadPool pool_{1};
 };

@@ -73,29 +73,30 @@ NetworkSurrogate::NetworkSurrogate
 NetworkSurrogate::~NetworkSurrogate() = default;
 
 
-std::string NetworkSurrogate::useDevice(const std::string& entry, int nRanks,
-    std::function<void(const std::string&)> note)
+std::string NetworkSurrogate::useDevice(const std::string& entry,
+    const std::shared_ptr<Comm>& comm, std::function<void(const std::string&)> note)
 {
-    return useDevice(entry, nRanks, std::move(note), nullptr);
+    return useDevice(entry, comm, std::move(note), nullptr);
 }
 
 
-std::string NetworkSurrogate::useDevice(const std::string& entry, int nRanks,
-    std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> given)
+std::string NetworkSurrogate::useDevice(const std::string& entry,
+    const std::shared_ptr<Comm>& comm, std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> given)
 {
-    const ChosenDevice chosen = chooseDevice(entry, *network_, nRanks, std::move(given));
+    const ChosenDevice chosen = chooseDevice(entry, *network_, comm, std::move(given));
     if (!chosen.library)
     {
         return chosen.name + (chosen.reason.empty() ? "" : " (" + chosen.reason + ')');
     }
     DeviceChoice choice;
     choice.index = chosen.index;
+    choice.ranks = chosen.ranks;
     choice.storage =
         precision() == Precision::float64 ? Storage::float64 : Storage::float32;
     const at::Device device = chosen.library->device(chosen.index);
 
     constexpr std::int64_t maxCaptures = 8;
-    queue_ = chosen.library->makeQueue(chosen.index);
+    queue_ = chosen.library->makeQueue(chosen.index, chosen.ranks);
     queue_->put([&] { network_->moveTo(*chosen.library, choice); });
     queue_->waitFor(queue_->mark());
     forward_ = std::make_unique<DeviceForward>(queue_, *network_, device,

@@ -28,11 +28,11 @@ public:
 
     void joinRanks(std::shared_ptr<Comm> comm) override { network_->joinRanks(std::move(comm)); }
     bool handlesHalo() const override { return network_->handlesHalo(); }
-    std::string useDevice(const std::string& entry, int nRanks,
+    std::string useDevice(const std::string& entry, const std::shared_ptr<Comm>& comm,
         std::function<void(const std::string&)> note) override;
 
     //- The same with a library, null: the one beside the core's
-    std::string useDevice(const std::string& entry, int nRanks,
+    std::string useDevice(const std::string& entry, const std::shared_ptr<Comm>& comm,
         std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> library);
 
     std::int64_t nParameters() const override { return network_->nParameters(); }

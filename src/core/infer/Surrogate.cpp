@@ -243,7 +243,7 @@ void Surrogate::update(const Model&, SurrogateScales, ModelCard)
 }
 
 
-std::string Surrogate::useDevice(const std::string& entry, int,
+std::string Surrogate::useDevice(const std::string& entry, const std::shared_ptr<Comm>&,
     std::function<void(const std::string&)>)
 {
     const std::string reason = "this kind of model runs on the CPU only";

@@ -39,10 +39,10 @@ public:
     virtual void joinRanks(std::shared_ptr<Comm>) {}
     virtual bool handlesHalo() const { return false; }
 
-    //- Compute where a device entry says, see model/chooseDevice.hpp, one of nRanks. note receives
-    //  what a user should know later. Returns a name, and in brackets why it is not a GPU.
-    //  Once, before the first prediction. Throws Error if a GPU is asked for in vain.
-    virtual std::string useDevice(const std::string& entry, int nRanks,
+    //- Compute where a device entry says, see model/chooseDevice.hpp, together with these ranks.
+    //  note receives what a user should know later. Returns a name, and in brackets why it is not a
+    //  GPU. Once, before the first prediction. Throws Error if a GPU is asked for in vain.
+    virtual std::string useDevice(const std::string& entry, const std::shared_ptr<Comm>& comm,
         std::function<void(const std::string&)> note);
 
     //- Trainable parameters; 0: not known

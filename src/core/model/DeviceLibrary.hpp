@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "model/DeviceQueue.hpp"
+#include "model/DeviceRanks.hpp"
 #include "model/GraphPass.hpp"
 #include "model/MeshGraphNetSizes.hpp"
 
@@ -35,6 +37,7 @@ struct DeviceChoice
     bool tf32 = false;          //!< products of float32 may round their factors to TF32
     bool recompute = false;     //!< keep the states before each block only, compute the rest again
     bool tuned = false;         //!< time the candidates of each product: other bits in each process
+    std::shared_ptr<DeviceRanks> ranks = {};    //!< that compute the model together; null: one
 };
 
 
@@ -52,10 +55,19 @@ public:
     virtual int nDevices() const = 0;
     virtual std::string nameOf(int index) const = 0;
 
+    //- The same text for one GPU in all processes, and for no other one
+    virtual std::string identityOf(int index) const = 0;
+
     //- Where tensors of a GPU are
     virtual at::Device device(int index) const = 0;
 
-    virtual std::shared_ptr<DeviceQueue> makeQueue(int index) = 0;
+    //- Let the GPUs of these ranks, which are different ones, work together; index: of this rank.
+    //  Collective. Throws Error, on all ranks, if they cannot.
+    virtual std::shared_ptr<DeviceRanks> joinRanks(int index, std::shared_ptr<Comm> comm) = 0;
+
+    //- With ranks, waitFor() throws Error if another rank has left
+    virtual std::shared_ptr<DeviceQueue> makeQueue(int index,
+        const std::shared_ptr<DeviceRanks>& ranks) = 0;
 
     //- Another number whenever a model has given back memory that a recording may use
     virtual std::int64_t memoryStamp() const = 0;

@@ -28,7 +28,8 @@ public:
     virtual std::unique_ptr<Tape> makeTape() const = 0;
 
     //- Work with these ranks: graphs may have a halo, and backward() gives the gradients of the
-    //  parameters summed over the ranks. All ranks call forward() and backward() alike.
+    //  parameters summed over the ranks. All ranks call forward() and backward() alike. On a GPU
+    //  the ranks are those that it was made with: throws Error if there are not as many.
     virtual void joinRanks(std::shared_ptr<Comm> comm) = 0;
 
     //- Samples of one graph: nodes [samples, nNodes, nodeFeatures], edges [nEdges, edgeFeatures]

@@ -30,6 +30,9 @@ public:
 
     const at::Tensor& flat() const { return flat_; }
 
+    //- Scalars in all
+    std::int64_t count() const { return count_; }
+
     struct Entry
     {
         std::string name;

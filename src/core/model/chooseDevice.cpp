@@ -2,10 +2,12 @@
 #include "model/chooseDevice.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "model/Model.hpp"
+#include "model/assignDevices.hpp"
 
+#include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <unistd.h>
 
 namespace inSitu
@@ -25,71 +27,118 @@ bool mayHaveGpu()
 }
 
 
-//- Why a GPU cannot be used; empty: it can
-std::string obstacle(const Model& model, int nRanks)
+//- The library and the GPU of a rank that computes alone. Throws Error with the reason if there is
+//  none.
+ChosenDevice visibleDevice(const std::string& entry, std::shared_ptr<DeviceLibrary> given)
 {
-    if (!model.runsOnGpus())
+    if (!given && !mayHaveGpu())
     {
-        return "a model of this type runs on the CPU only";
+        throw Error("no GPU is visible");
     }
-    return nRanks == 1 ? "" : "a GPU takes one rank, and there are " + std::to_string(nRanks);
+    ChosenDevice chosen;
+    chosen.library = given ? given : DeviceLibrary::open();
+    chosen.index = entry.size() > 5 ? std::stoi(entry.substr(5)) : 0;
+    const int nDevices = chosen.library->nDevices();
+    if (chosen.index >= nDevices)
+    {
+        throw Error(nDevices == 0 ? std::string("no GPU is visible")
+            : "the visible GPUs are 0 to " + std::to_string(nDevices - 1));
+    }
+    return chosen;
+}
+
+
+//- The reason, and what to do if it does not say so itself
+[[noreturn]] void refuse(const std::string& entry, const std::string& reason)
+{
+    throw Error("device " + entry + " cannot be used: " + reason
+        + (reason.find('\n') != std::string::npos ? ""
+            : ".\n    Remedy: choose device cpu, or auto, which takes a GPU where it can"));
+}
+
+
+//- A GPU for each rank. Throws Error, on all of them, if there are too few.
+void shareOut(const std::string& entry, ChosenDevice& chosen, const std::shared_ptr<Comm>& comm)
+{
+    const std::string nRanks = std::to_string(comm->size());
+    if (entry.size() > 5)
+    {
+        throw Error(entry + " names one GPU, and " + nRanks + " ranks compute the model; cuda gives"
+            " each of them its own");
+    }
+    std::vector<std::string> names;
+    for (int i = 0; i < chosen.library->nDevices(); ++i)
+    {
+        names.push_back(chosen.library->identityOf(i));
+    }
+    const std::vector<int> devices = assignDevices(listsOfAll(*comm, names));
+    const auto without = std::count(devices.begin(), devices.end(), -1);
+    if (without > 0)
+    {
+        const std::string nGpus = std::to_string(comm->size() - without);
+        throw Error("each rank that computes the model takes a GPU, and for " + nRanks
+            + " ranks there " + (nGpus == "1" ? "is " : "are ") + nGpus + "; trainerRanks "
+            + (comm->nodeSize() == comm->size() ? nGpus : "as many as the GPUs of a node")
+            + " would do");
+    }
+    chosen.index = devices[comm->rank()];
+    chosen.ranks = chosen.library->joinRanks(chosen.index, comm);
 }
 
 }
 
 
-ChosenDevice chooseDevice(const std::string& entry, const Model& model, int nRanks,
-    std::shared_ptr<DeviceLibrary> given)
+ChosenDevice chooseDevice(const std::string& entry, const Model& model,
+    const std::shared_ptr<Comm>& comm, std::shared_ptr<DeviceLibrary> given)
 {
     ChosenDevice chosen;
     if (entry == "cpu")
     {
         return chosen;
     }
-    const bool isAuto = entry == "auto";
-    const auto refuse = [&](const std::string& reason)
+    try
     {
-        if (!isAuto)
+        if (!model.runsOnGpus())
         {
-            throw Error("device " + entry + " cannot be used: " + reason
-                + ".\n    Remedy: choose device cpu, or auto, which takes a GPU where it can");
+            throw Error("a model of this type runs on the CPU only");
         }
-        chosen.reason = reason;
+        together(*comm, [&] { chosen = visibleDevice(entry, std::move(given)); });
+        if (comm->size() > 1)
+        {
+            shareOut(entry, chosen, comm);
+        }
+        chosen.name = "cuda:" + std::to_string(chosen.index) + " ("
+            + chosen.library->nameOf(chosen.index) + ')';
         return chosen;
-    };
-
-    const std::string reason = obstacle(model, nRanks);
-    if (!reason.empty())
-    {
-        return refuse(reason);
     }
-    if (!given && !mayHaveGpu())
+    catch (const Error& error)
     {
-        return refuse("no GPU is visible");
+        const std::string reason = error.what();
+        if (entry != "auto")
+        {
+            refuse(entry, reason);
+        }
+        chosen = ChosenDevice();
+        chosen.reason = reason.substr(0, reason.find('\n'));
+        return chosen;
+    }
+}
+
+
+void requireDevice(const std::string& entry, const Comm& comm)
+{
+    if (entry == "cpu" || entry == "auto")
+    {
+        return;
     }
     try
     {
-        const std::shared_ptr<DeviceLibrary> library = given ? given : DeviceLibrary::open();
-        const int index = entry.size() > 5 ? std::stoi(entry.substr(5)) : 0;
-        if (index >= library->nDevices())
-        {
-            return refuse(library->nDevices() == 0 ? std::string("no GPU is visible")
-                : "the visible GPUs are 0 to " + std::to_string(library->nDevices() - 1));
-        }
-        chosen.library = library;
-        chosen.index = index;
-        chosen.name = "cuda:" + std::to_string(index) + " (" + library->nameOf(index) + ')';
+        together(comm, [&] { visibleDevice(entry, nullptr); });
     }
-    catch (const std::exception& error)
+    catch (const AgreedError& error)
     {
-        if (!isAuto)
-        {
-            throw;
-        }
-        const std::string why = error.what();
-        return refuse(why.substr(0, why.find('\n')));
+        refuse(entry, error.what());
     }
-    return chosen;
 }
 
 

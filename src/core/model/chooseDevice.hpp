@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "model/DeviceLibrary.hpp"
 
 #include <memory>
@@ -16,16 +17,23 @@ struct ChosenDevice
 {
     std::shared_ptr<DeviceLibrary> library;     //!< null: on the CPU
     int index = 0;
+    std::shared_ptr<DeviceRanks> ranks;         //!< null: one rank
     std::string name = "cpu";                   //!< "cuda:0 (NVIDIA H200)"
     std::string reason;                         //!< why auto is not a GPU
 };
 
-//- What a device entry (auto cpu cuda cuda:N) means for a model on nRanks. auto is a GPU where one
-//  is visible, the library for it was built and the model can use it; otherwise reason says why not.
-//  cuda is the first visible GPU. given: the library, null: the one beside the core's, which is
-//  opened only if there may be a GPU. Throws Error with the remedy if a GPU is asked for in vain.
-ChosenDevice chooseDevice(const std::string& entry, const Model& model, int nRanks,
-    std::shared_ptr<DeviceLibrary> given = nullptr);
+//- What a device entry (auto cpu cuda cuda:N) means for a model that these ranks compute together.
+//  auto is a GPU for each of them where they see as many, the library for it was built and the model
+//  can use it; otherwise reason says why not, and all are on the CPU. cuda is the first visible GPU
+//  that no earlier rank has, cuda:N is for one rank. given: the library, null: the one beside the
+//  core's, which is opened only if there may be a GPU. Collective. Throws Error with the remedy, on
+//  all ranks, if a GPU is asked for in vain.
+ChosenDevice chooseDevice(const std::string& entry, const Model& model,
+    const std::shared_ptr<Comm>& comm, std::shared_ptr<DeviceLibrary> given = nullptr);
+
+//- What chooseDevice() would refuse whatever the model: that no GPU is visible, or not that one, or
+//  that the library for it is missing. Before a run has begun. Collective.
+void requireDevice(const std::string& entry, const Comm& comm);
 
 //- Bytes that a training step of a MeshGraphNet takes on a GPU per node and sample, about: states
 //  and activations. edgesPerNode: of the graph.

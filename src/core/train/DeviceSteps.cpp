@@ -33,10 +33,12 @@ enum Reading
 
 
 DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
-    const at::Device& device, CaptureRunner runner, bool scaled)
+    const at::Device& device, CaptureRunner runner, bool scaled,
+    std::shared_ptr<DeviceRanks> ranks)
 :
     queue_(queue),
     model_(model),
+    ranks_(std::move(ranks)),
     batches_(device, queue),
     runner_(std::move(runner)),
     parameters_(model.parameters())
@@ -176,6 +178,11 @@ at::Tensor DeviceSteps::norm(const std::vector<at::Tensor>& tensors) const
 //- As Trainer::step() and update() on the host, with flags in the place of branches
 void DeviceSteps::finishStep()
 {
+    if (ranks_)
+    {
+        // The model has summed the gradients
+        ranks_->sum(Span<double>(stepLoss_.mutable_data_ptr<double>(), 1));
+    }
     if (scaler_)
     {
         readings_[scaleReading].copy_(scaler_->scale().squeeze());

@@ -38,9 +38,10 @@ public:
         double metric = 0;              //!< mean loss of the passes behind an update
     };
 
-    //- The runner is of the same queue; model and loss outlive it. scaled: for float16.
+    //- The runner is of the same queue; model and loss outlive it. scaled: for float16. ranks: that
+    //  compute the model together, each with its share of the loss; null: one.
     DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model, const at::Device& device,
-        CaptureRunner runner, bool scaled);
+        CaptureRunner runner, bool scaled, std::shared_ptr<DeviceRanks> ranks = nullptr);
 
     //- From the next step on. The optimiser is of the model's parameters; maxGradNorm 0: no
     //  clipping; updates come every nPasses finite steps.
@@ -89,6 +90,7 @@ private:
 
     std::shared_ptr<DeviceQueue> queue_;
     Model& model_;
+    std::shared_ptr<DeviceRanks> ranks_;
     DeviceBatches batches_;
     CaptureRunner runner_;
     std::vector<at::Tensor> parameters_;    // leaves

@@ -45,7 +45,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     values(flatten(config.written())),
     model(config.model->build(layout.shape, config.arithmetic(),
         static_cast<std::uint64_t>(config.seed), pool)),
-    where(chooseDevice(config.device, *model, comm->size(), layout.devices)),
+    where(chooseDevice(config.device, *model, comm, layout.devices)),
     choice(config.onDevice(where.index)),
     assembler
     (
@@ -73,6 +73,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         }
     }
     model->joinRanks(comm);
+    choice.ranks = where.ranks;
     if (where.library)
     {
         moveTo(config);

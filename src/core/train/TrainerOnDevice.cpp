@@ -28,7 +28,7 @@ CaptureRunner::Mode captureMode(const std::string& capture)
 void Trainer::Impl::moveTo(const TrainingConfig& config)
 {
     const at::Device device = where.library->device(where.index);
-    queue = where.library->makeQueue(where.index);
+    queue = where.library->makeQueue(where.index, where.ranks);
     const auto runner = [&]
     {
         return CaptureRunner(where.library, queue, captureMode(config.capture),
@@ -39,7 +39,7 @@ void Trainer::Impl::moveTo(const TrainingConfig& config)
         queue->put([this] { model->moveTo(*where.library, choice); });
         queue->waitFor(queue->mark());
         steps = std::make_unique<DeviceSteps>(queue, *model, device, runner(),
-            choice.storage == Storage::float16);
+            choice.storage == Storage::float16, where.ranks);
         forward = std::make_unique<DeviceForward>(queue, *model, device, layout.shape.nOutputs,
             runner(), false);
     }

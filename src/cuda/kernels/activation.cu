@@ -54,7 +54,9 @@ __global__ void gatherActivateKernel(GatherActivate<T> a)
     const long sender = a.graph.senders[edge];
     const long receiver = a.graph.receivers[edge];
     R row = R::load(a.values + i*a.ld, a.ld);
-    const R sent = R::load(terms + sender*2*a.ld, a.ld);
+    const long fromHalo = sender - a.graph.nNodes;
+    const R sent = R::load(fromHalo < 0 ? terms + sender*2*a.ld
+        : a.halo + (blockIdx.y*a.graph.nHalo + fromHalo)*a.ld, a.ld);
     const R received = R::load(terms + receiver*2*a.ld + a.ld, a.ld);
     row.add(sent);
     row.add(received);

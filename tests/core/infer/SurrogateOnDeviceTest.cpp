@@ -26,7 +26,8 @@ struct SurrogateOnDevice : testing::Test
         auto surrogate = std::make_unique<NetworkSurrogate>(c.card,
             SurrogateCase::options().build({8, 3, 2}, Precision::float32, 11, c.pool), scales,
             c.pool, [](const std::string&, const std::string&, double) {});
-        const std::string device = surrogate->useDevice(there ? "auto" : "cpu", 1,
+        const std::string device = surrogate->useDevice(there ? "auto" : "cpu",
+            std::make_shared<SerialComm>(),
             [this](const std::string& text) { notes.push_back(text); }, fake);
         EXPECT_EQ(device, there ? "cuda:0 (fake)" : "cpu");
         return surrogate;
@@ -103,7 +104,8 @@ TEST_F(SurrogateOnDevice, ScriptsStayOnTheHost)
     const TemporaryFolder folder;
     c.write(folder);
     const auto network = c.load(folder / "model.pt");
-    EXPECT_EQ(network->useDevice("cpu", 1, {}), "cpu");
-    EXPECT_EQ(network->useDevice("auto", 4, {}).rfind("cpu (", 0), 0u);
-    EXPECT_ANY_THROW(network->useDevice("cuda", 4, {}));
+    const auto comm = std::make_shared<SerialComm>();
+    EXPECT_EQ(network->useDevice("cpu", comm, {}), "cpu");
+    EXPECT_EQ(network->useDevice("auto", comm, {}).rfind("cpu (", 0), 0u);
+    EXPECT_ANY_THROW(network->useDevice("cuda", comm, {}));
 }

@@ -2,6 +2,7 @@
 #include "emulation/Cuda.hpp"
 
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -137,6 +138,9 @@ void* slot(unsigned lane)
 
 void run(unsigned blocksX, unsigned blocksY, unsigned nThreads, const std::function<void()>& body)
 {
+    // Ranks that are threads of a test take turns
+    static std::mutex turn;
+    const std::lock_guard<std::mutex> lock(turn);
     if (fibers.size() < nThreads)
     {
         fibers = std::vector<Fiber>(nThreads);

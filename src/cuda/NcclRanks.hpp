@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/Comm.hpp"
+#include "model/DeviceRanks.hpp"
+
+#include <c10/core/Device.h>
+
+#include <memory>
+
+namespace inSitu
+{
+namespace device
+{
+
+//- Ranks whose GPUs exchange by NCCL. Calls put work into the stream of the calling thread.
+class NcclRanks final : public DeviceRanks
+{
+public:
+
+    //- index: the GPU of this rank. Collective. Throws Error, on all ranks, if NCCL cannot join them.
+    NcclRanks(int index, std::shared_ptr<Comm> comm);
+
+    //- Collective, unless a rank has left. Nothing is in a queue, and no recording of it is left.
+    ~NcclRanks() override;
+
+    int size() const override { return comm_->size(); }
+    void sum(Span<float> values) override;
+    void sum(Span<double> values) override;
+    void exchange(const std::vector<Message>& messages) override;
+
+    //- Throws Error if another rank has left, or NCCL has failed: what waits for it on the GPU ends
+    //  then, with values that mean nothing
+    void check();
+
+private:
+
+    void connect();
+    void end() noexcept;
+
+    struct Nccl;
+
+    at::Device device_;
+    std::shared_ptr<Comm> comm_;
+    std::unique_ptr<Nccl> nccl_;
+};
+
+}
+}
