@@ -60,6 +60,27 @@ template<class T>
 void sumRows(Stream stream, const T* in, long count, int times, T* out);
 
 
+//- What inSitu::RowScaling says, of pointers. T: double float.
+template<class T>
+struct ScaleRows
+{
+    const T* const* rows;               //!< [samples]
+    const double* numbers;
+    const T* noise;                     //!< null: none
+    long nNoisyRows;
+    T* out;
+    long nSamples;
+    long nRows;
+    int stride;
+    int nColumns;
+    int nFeatures;
+    int first;
+};
+
+template<class T>
+void scaleRows(Stream stream, const ScaleRows<T>& a);
+
+
 //- Whether the slope of an activation needs the value before it: it does not follow from the one
 //  behind
 constexpr bool needsInput(Activation activation)

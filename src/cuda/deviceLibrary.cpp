@@ -6,6 +6,7 @@
 #endif
 #include "base/Error.hpp"
 #include "model/DeviceLibrary.hpp"
+#include "scaleRows.hpp"
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -92,6 +93,8 @@ public:
             stats.reserved_bytes[0].current - stats.allocated_bytes[0].current);
         return memory;
     }
+
+    void scaleRows(const RowScaling& rows) override { device::scaleRows(rows); }
 
 protected:
 

@@ -110,10 +110,18 @@ public:
     }
 
     std::int64_t memoryStamp() const override { return queue->stamp; }
-    Memory memoryOf(int) const override { return {3 << 20, 5 << 20}; }
+    Memory memoryOf(int) const override { return {freeMemory, 5 << 20}; }
+
+    void scaleRows(const RowScaling& rows) override
+    {
+        ++nScalings;
+        rows.out.scalar_type() == at::kDouble ? scale<double>(rows) : scale<float>(rows);
+    }
 
     int nGpus = 1;
     int firstBoard = 0;                 //!< that of device 0
+    std::size_t freeMemory = 3 << 20;
+    int nScalings = 0;                  //!< tensors that were made here of rows as gathered
     std::shared_ptr<FakeQueue> queue = std::make_shared<FakeQueue>();
     DeviceChoice choice;                //!< of the last model
 
@@ -144,6 +152,34 @@ private:
             pass->joinRanks(std::static_pointer_cast<HostRanks>(choice.ranks)->comm());
         }
         return pass;
+    }
+
+    template<class Value>
+    static void scale(const RowScaling& rows)
+    {
+        const int n = rows.nColumns + rows.nFeatures;
+        const auto* numbers = rows.numbers.const_data_ptr<double>();
+        for (std::int64_t s = 0; s < rows.nSamples(); ++s)
+        {
+            const auto* values =
+                reinterpret_cast<const Value*>(rows.rows.const_data_ptr<std::int64_t>()[s]);
+            auto* out = rows.out.mutable_data_ptr<Value>() + s*rows.nRows()*rows.stride();
+            for (std::int64_t r = 0; r < rows.nRows(); ++r)
+            {
+                for (int c = 0; c < n; ++c)
+                {
+                    const double value = c < rows.nColumns ? values[r*rows.nColumns + c]
+                        : numbers[2*n + s*rows.nFeatures + c - rows.nColumns];
+                    auto scaled = static_cast<Value>((value - numbers[c])/numbers[n + c]);
+                    if (c < rows.nColumns && r < rows.nNoisyRows())
+                    {
+                        scaled += rows.noise.const_data_ptr<Value>()
+                            [(s*rows.nNoisyRows() + r)*rows.nColumns + c];
+                    }
+                    out[r*rows.stride() + rows.first + c] = scaled;
+                }
+            }
+        }
     }
 
     ThreadPool pool_{1};

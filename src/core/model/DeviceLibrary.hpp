@@ -6,6 +6,7 @@
 #include "model/DeviceRanks.hpp"
 #include "model/GraphPass.hpp"
 #include "model/MeshGraphNetSizes.hpp"
+#include "model/RowScaling.hpp"
 
 #include <c10/core/Device.h>
 
@@ -80,6 +81,9 @@ public:
 
     //- Of the GPU, all programs together; what LibTorch keeps for itself counts as free
     virtual Memory memoryOf(int index) const = 0;
+
+    //- Within a queue. float or double, of the same bits as on the host.
+    virtual void scaleRows(const RowScaling& rows) = 0;
 
     //- T double for Storage::float64, float for the others
     template<class T>

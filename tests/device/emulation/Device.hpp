@@ -3,6 +3,7 @@
 
 #include "DevicePass.hpp"
 #include "FakeDevice.hpp"
+#include "scaleRows.hpp"
 
 namespace inSitu
 {
@@ -17,6 +18,7 @@ public:
 
     std::string nameOf(int) const override { return "emulated"; }
     std::int64_t memoryStamp() const override { return device::memoryStamp(); }
+    void scaleRows(const RowScaling& rows) override { device::scaleRows(rows); }
 
 protected:
 
