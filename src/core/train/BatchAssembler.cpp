@@ -13,22 +13,62 @@ namespace inSitu
 namespace
 {
 
-//- out[r, c] = (values[r, c] − shift[c])/scale[c] in double; out has rows of width stride
+//- The formula of RowScaling, without noise; out has rows of width stride
 template<class Value>
-void normalise(ThreadPool& pool, const Value* values, std::int64_t nRows, int nColumns,
-    const Scaling& scaling, Value* out, std::int64_t stride)
+void scaleRows(ThreadPool& pool, const BatchRows& rows, Value* out, std::int64_t stride)
 {
-    forChunks(pool, nRows, [&](std::int64_t first, std::int64_t last, int)
+    const int nColumns = rows.nColumns;
+    const int n = nColumns + rows.nFeatures;
+    const double* const shift = rows.numbers.data();
+    const double* const scale = shift + n;
+    const double* features = scale + n;
+    out += rows.first;
+    for (const SlotPool::Handle* handle : rows.rows)
     {
-        for (std::int64_t r = first; r < last; ++r)
+        const auto* values = static_cast<const Value*>(handle->get());
+        forChunks(pool, rows.nRows, [&](std::int64_t first, std::int64_t last, int)
         {
-            for (int c = 0; c < nColumns; ++c)
+            for (std::int64_t r = first; r < last; ++r)
             {
-                const double value = static_cast<double>(values[r*nColumns + c]);
-                out[r*stride + c] = static_cast<Value>((value - scaling.shift[c])/scaling.scale[c]);
+                for (int c = 0; c < nColumns; ++c)
+                {
+                    const double value = static_cast<double>(values[r*nColumns + c]);
+                    out[r*stride + c] = static_cast<Value>((value - shift[c])/scale[c]);
+                }
+            }
+        });
+        for (int c = nColumns; c < n; ++c)
+        {
+            const auto value = static_cast<Value>((*features++ - shift[c])/scale[c]);
+            for (std::int64_t r = 0; r < rows.nRows; ++r)
+            {
+                out[r*stride + c] = value;
             }
         }
-    });
+        out += rows.nRows*stride;
+    }
+}
+
+
+//- The same rows of all samples, without features
+void setRows(BatchRows& rows, Span<const Sample> samples, SlotPool::Handle Sample::* part,
+    std::int64_t nRows, int nColumns)
+{
+    rows.rows.clear();
+    for (const Sample& sample : samples)
+    {
+        rows.rows.push_back(&(sample.*part));
+    }
+    rows.nRows = nRows;
+    rows.nColumns = nColumns;
+}
+
+
+void setNumbers(BatchRows& rows, const Scaling& scaling)
+{
+    const int n = rows.nColumns + rows.nFeatures;
+    rows.numbers.assign(scaling.shift.begin(), scaling.shift.begin() + n);
+    rows.numbers.insert(rows.numbers.end(), scaling.scale.begin(), scaling.scale.begin() + n);
 }
 
 
@@ -66,8 +106,11 @@ BatchAssembler::BatchAssembler(Layout layout, ThreadPool& pool, const CountBuild
     pool_(pool),
     edges_("edgeFeatures", count),
     single_("nodeFeatures", count),
-    several_("batchNodeFeatures", count)
-{}
+    several_("batchNodeFeatures", count),
+    statics_("staticColumns", count)
+{
+    parts_.width = width();
+}
 
 
 std::int64_t BatchAssembler::width() const
@@ -82,9 +125,9 @@ std::int64_t BatchAssembler::nStaticColumns() const
 }
 
 
-GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales& scales)
+void BatchAssembler::setInputs(Span<const Sample> samples, const InputScales& scales,
+    const at::Tensor& noise)
 {
-    const Scaling& scaling = scales.nodes;
     const MeshState& mesh = samples[0].mesh;
     for (const Sample& sample : samples)
     {
@@ -98,52 +141,29 @@ GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales&
                 + " features, the model " + std::to_string(layout_.nFeatures));
         }
     }
-
-    if (layout_.nEdgeInputs > 0 && samples.size() > 1)
+    BatchRows& nodes = parts_.nodes;
+    setRows(nodes, samples, &Sample::input, mesh.graph->nNodes(), layout_.nInputColumns);
+    nodes.nFeatures = layout_.nFeatures;
+    setNumbers(nodes, scales.nodes);
+    for (const Sample& sample : samples)
     {
-        throw Error("samples with edge inputs are passed one by one");
+        nodes.numbers.insert(nodes.numbers.end(), sample.features.begin(), sample.features.end());
     }
-
-    const auto batchSize = static_cast<std::int64_t>(samples.size());
-    const std::int64_t nNodes = mesh.graph->nNodes();
-
-    const NodeKey nodeKey{mesh.rows(), mesh.staticFeatures, scales.mesh, batchSize};
-    const at::Tensor& nodes =
-        (batchSize == 1 ? single_ : several_).get(nodeKey, [&] { return makeNodes(nodeKey); });
-    AT_DISPATCH_FLOATING_TYPES(nodes.scalar_type(), "normaliseInputs", [&]
-    {
-        auto* out = nodes.mutable_data_ptr<scalar_t>();
-        for (const Sample& sample : samples)
-        {
-            normalise(pool_, static_cast<const scalar_t*>(sample.input.get()), nNodes,
-                layout_.nInputColumns, scaling, out, width());
-            for (int f = 0; f < layout_.nFeatures; ++f)
-            {
-                const int c = layout_.nInputColumns + f;
-                const auto value = static_cast<scalar_t>(
-                    (sample.features[f] - scaling.shift[c])/scaling.scale[c]);
-                for (std::int64_t row = 0; row < nNodes; ++row)
-                {
-                    out[row*width() + c] = value;
-                }
-            }
-            out += nNodes*width();
-        }
-    });
-
-    const EdgeKey edgeKey{mesh.graph, mesh.rows(), mesh.geometry, scales.mesh.edgeLength};
-    const at::Tensor& edges = edges_.get(edgeKey, [&] { return makeEdges(edgeKey); });
+    nodes.noise = noise;
     if (layout_.nEdgeInputs > 0)
     {
-        fillEdges(edges, samples[0], scales.edges);
+        setEdgeInputs(samples, scales.edges);
     }
-    return {mesh.graph, nodes, edges, layout_.nEdgeInputs > 0};
 }
 
 
-void BatchAssembler::fillEdges(const at::Tensor& edges, const Sample& sample,
-    const std::vector<double>& scales)
+void BatchAssembler::setEdgeInputs(Span<const Sample> samples, const std::vector<double>& scales)
 {
+    if (samples.size() > 1)
+    {
+        throw Error("samples with edge inputs are passed one by one");
+    }
+    const Sample& sample = samples[0];
     if (!sample.edges || scales.size() != static_cast<std::size_t>(layout_.nEdgeInputs))
     {
         throw Error("a sample " + std::string(sample.edges ? "" : "without values on edges")
@@ -152,37 +172,89 @@ void BatchAssembler::fillEdges(const at::Tensor& edges, const Sample& sample,
     }
     edgeScaling_.shift.assign(scales.size(), 0.0);
     edgeScaling_.scale = scales;
-    AT_DISPATCH_FLOATING_TYPES(edges.scalar_type(), "normaliseEdges", [&]
-    {
-        auto* out = edges.mutable_data_ptr<scalar_t>() + edges.size(1) - layout_.nEdgeInputs;
-        normalise(pool_, static_cast<const scalar_t*>(sample.edges.get()), edges.size(0),
-            layout_.nEdgeInputs, edgeScaling_, out, edges.size(1));
-    });
+    BatchRows& edges = parts_.edgeInputs;
+    setRows(edges, samples, &Sample::edges, sample.mesh.graph->nEdges(), layout_.nEdgeInputs);
+    setNumbers(edges, edgeScaling_);
+    edges.first = sample.mesh.geometry->nEdgeFeatures();
 }
 
 
-at::Tensor BatchAssembler::targets(const std::vector<Sample>& samples, const Scaling& scaling)
+void BatchAssembler::setTargets(Span<const Sample> samples, const Scaling& scaling,
+    const at::Tensor& noise)
 {
+    BatchRows& targets = parts_.targets;
+    setRows(targets, samples, &Sample::target, samples[0].mesh.graph->nCells(),
+        layout_.nTargetColumns);
+    setNumbers(targets, scaling);
+    targets.noise = noise;
+}
+
+
+const at::Tensor& BatchAssembler::edgesOf(const MeshState& mesh, const InputScales& scales)
+{
+    const EdgeKey key{mesh.graph, mesh.rows(), mesh.geometry, scales.mesh.edgeLength};
+    return edges_.get(key, [&] { return makeEdges(key); });
+}
+
+
+void BatchAssembler::fill(const BatchRows& rows, const at::Tensor& out)
+{
+    AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "scaleRows",
+        [&] { scaleRows(pool_, rows, out.mutable_data_ptr<scalar_t>(), out.size(-1)); });
+    if (rows.noise.defined())
+    {
+        out.narrow(1, 0, rows.noise.size(1)).narrow(2, rows.first, rows.nColumns)
+            .add_(rows.noise);
+    }
+}
+
+
+GraphBatch BatchAssembler::inputs(Span<const Sample> samples, const InputScales& scales,
+    const at::Tensor& noise)
+{
+    setInputs(samples, scales, noise);
+    const MeshState& mesh = samples[0].mesh;
     const auto batchSize = static_cast<std::int64_t>(samples.size());
-    const std::int64_t nCells = samples.front().mesh.graph->nCells();
-    const int nColumns = layout_.nTargetColumns;
-    const std::vector<std::int64_t> sizes{batchSize, nCells, nColumns};
+    const NodeKey key{mesh.rows(), mesh.staticFeatures, scales.mesh, batchSize};
+    const at::Tensor& nodes =
+        (batchSize == 1 ? single_ : several_).get(key, [&] { return makeNodes(key); });
+    fill(parts_.nodes, nodes);
+
+    const at::Tensor& edges = edgesOf(mesh, scales);
+    if (layout_.nEdgeInputs > 0)
+    {
+        fill(parts_.edgeInputs, edges);
+    }
+    return {mesh.graph, nodes, edges, layout_.nEdgeInputs > 0};
+}
+
+
+at::Tensor BatchAssembler::targets(Span<const Sample> samples, const Scaling& scaling,
+    const at::Tensor& noise)
+{
+    setTargets(samples, scaling, noise);
+    const std::vector<std::int64_t> sizes{static_cast<std::int64_t>(samples.size()),
+        parts_.targets.nRows, layout_.nTargetColumns};
     if (!targets_.defined() || targets_.sizes() != at::IntArrayRef(sizes))
     {
         targets_ = zeros(sizes);
     }
-
-    AT_DISPATCH_FLOATING_TYPES(targets_.scalar_type(), "normaliseTargets", [&]
-    {
-        auto* out = targets_.mutable_data_ptr<scalar_t>();
-        for (const Sample& sample : samples)
-        {
-            normalise(pool_, static_cast<const scalar_t*>(sample.target.get()), nCells,
-                nColumns, scaling, out, nColumns);
-            out += nCells*nColumns;
-        }
-    });
+    fill(parts_.targets, targets_);
     return targets_;
+}
+
+
+const BatchParts& BatchAssembler::parts(Span<const Sample> samples, const InputScales& scales,
+    const Scaling& targets, const BatchNoise& noise)
+{
+    setInputs(samples, scales, noise.inputs);
+    setTargets(samples, targets, noise.targets);
+    const MeshState& mesh = samples[0].mesh;
+    const NodeKey key{mesh.rows(), mesh.staticFeatures, scales.mesh, 1};
+    parts_.graph = mesh.graph;
+    parts_.statics = statics_.get(key, [&] { return makeStatics(key); });
+    parts_.edges = edgesOf(mesh, scales);
+    return parts_;
 }
 
 
@@ -205,7 +277,7 @@ at::Tensor BatchAssembler::makeEdges(const EdgeKey& key) const
 }
 
 
-at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
+at::Tensor BatchAssembler::makeStatics(const NodeKey& key) const
 {
     const std::int64_t nNodes = key.rows->nNodes();
     const std::int64_t nStatic = nStaticColumns();
@@ -217,15 +289,24 @@ at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
             + std::to_string(given) + " static values");
     }
 
-    at::Tensor nodes = zeros({key.batchSize, nNodes, width()});
+    at::Tensor statics = zeros({nNodes, nStatic});
     if (nStatic > 0)
     {
         const at::Tensor raw = at::from_blob(const_cast<float*>(key.staticFeatures->data()),
             {nNodes, nStatic}, at::kFloat);
         const at::Tensor scales =
             at::tensor(staticScales(layout_.staticColumns, key.scales), at::kDouble);
-        nodes.narrow(2, width() - nStatic, nStatic).copy_(raw/scales);
+        statics.copy_(raw/scales);
     }
+    return statics;
+}
+
+
+at::Tensor BatchAssembler::makeNodes(const NodeKey& key) const
+{
+    const at::Tensor statics = makeStatics(key);
+    at::Tensor nodes = zeros({key.batchSize, key.rows->nNodes(), width()});
+    nodes.narrow(2, width() - nStaticColumns(), nStaticColumns()).copy_(statics);
     return nodes;
 }
 
@@ -249,6 +330,10 @@ std::string BatchAssembler::firstStaleEntry() const
             text = difference(buffer->name(), fixed(*buffer->value()),
                 fixed(makeNodes(*buffer->key())));
         }
+    }
+    if (text.empty() && statics_.key())
+    {
+        text = difference(statics_.name(), *statics_.value(), makeStatics(*statics_.key()));
     }
     return text;
 }

@@ -7,13 +7,14 @@
 #include "model/GraphBatch.hpp"
 #include "sample/Normaliser.hpp"
 #include "sample/Sample.hpp"
+#include "train/BatchParts.hpp"
 
 #include <ATen/core/Tensor.h>
 
 namespace inSitu
 {
 
-//- Makes the model's tensors from samples. Buffers are reused: what a call returns is valid
+//- Makes the model's tensors from samples, or says what they are made of. Buffers are reused: what a call returns is valid
 //  until the next call of the same function. Static parts (edge features, static columns)
 //  are built once per graph, geometry and static features, and not again until samples of
 //  another mesh are asked for.
@@ -37,8 +38,9 @@ public:
     //- Node row = [(input − shift)/scale, (features − shift)/scale, static columns/scale]; edge
     //  row = [edge features/length, edge inputs/scale]. Throws Error if the samples do not share
     //  one mesh state, or their columns are not those of the trainer; with edge inputs if there
-    //  is more than one, since a batch shares its edges.
-    GraphBatch inputs(Span<const Sample> samples, const InputScales& scales);
+    //  is more than one, since a batch shares its edges. noise: as BatchNoise's.
+    GraphBatch inputs(Span<const Sample> samples, const InputScales& scales,
+        const at::Tensor& noise = {});
 
     //- Of one sample; allocates nothing while that is on the same mesh
     GraphBatch inputs(const Sample& sample, const InputScales& scales)
@@ -47,7 +49,13 @@ public:
     }
 
     //- [B, nCells, nTargetColumns] (target − shift)/scale
-    at::Tensor targets(const std::vector<Sample>& samples, const Scaling& scaling);
+    at::Tensor targets(Span<const Sample> samples, const Scaling& scaling,
+        const at::Tensor& noise = {});
+
+    //- What both are made of, for one who makes them elsewhere. Throws as inputs(). Valid until the
+    //  next call of any function, and as long as the samples.
+    const BatchParts& parts(Span<const Sample> samples, const InputScales& scales,
+        const Scaling& targets, const BatchNoise& noise);
 
     //- Compare what is held with a fresh build from the mesh it was built from. Empty if they
     //  agree; otherwise the name of the cache and the first entry that differs.
@@ -103,9 +111,16 @@ private:
     std::int64_t nStaticColumns() const;
     std::int64_t width() const;
 
-    //- Bring the edge inputs of a sample into their columns
-    void fillEdges(const at::Tensor& edges, const Sample& sample,
-        const std::vector<double>& scales);
+    at::Tensor makeStatics(const NodeKey& key) const;
+    const at::Tensor& edgesOf(const MeshState& mesh, const InputScales& scales);
+
+    //- Say what the parts are made of
+    void setInputs(Span<const Sample> samples, const InputScales& scales, const at::Tensor& noise);
+    void setEdgeInputs(Span<const Sample> samples, const std::vector<double>& scales);
+    void setTargets(Span<const Sample> samples, const Scaling& scaling, const at::Tensor& noise);
+
+    //- And make them here
+    void fill(const BatchRows& rows, const at::Tensor& out);
 
     Layout layout_;
     ThreadPool& pool_;
@@ -115,7 +130,9 @@ private:
     // Predictions come one by one between batches: neither evicts the other
     NodeBuffer single_;
     NodeBuffer several_;
+    NodeBuffer statics_;        // for batches that are made elsewhere
     at::Tensor targets_;
+    BatchParts parts_;
 };
 
 }
