@@ -250,7 +250,8 @@ std::string InSituTrainer::Impl::announcement(const GraphSize& size) const
             : std::to_string(settings.object.horizon)) + ')'
         + "\n    model: " + settings.training.modelType + ", "
         + std::to_string(loop->trainer().model().nParameters()) + " parameters, "
-        + settings.training.precision + ", " + loop->trainer().device() + ", "
+        + settings.training.precision + ", " + loop->trainer().device()
+        + (loop->trainer().keepsSamplesThere() ? " with the samples, " : ", ")
         + std::to_string(loop->nThreads()) + " threads"
         + (loop->isAsync() ? " beside the solver's" : "")
         + (reason.empty() ? "" : " (device auto: " + reason + ')')

@@ -52,7 +52,8 @@ const Entries small{{"device", "cuda"}, {"capture", "yes"},
 template<class Value>
 struct Course
 {
-    Course(const Entries& entries, const TrainCase<Value>& theData, double noise = 0)
+    Course(const Entries& entries, const TrainCase<Value>& theData, double noise = 0,
+        const std::string& location = "host")
     :
         data(theData),
         scales(data.normaliser())
@@ -61,6 +62,7 @@ struct Course
         layout.noise = noise;
         layout.inputOfTarget = {1, -1};
         layout.devices = testLibrary();
+        layout.buffer.location = location;
         layout.note = [](const std::string& text) { std::cout << "  note: " << text << std::endl; };
         bench = std::make_unique<TrainerBench>(trainingConfig(entries), layout);
     }
@@ -190,6 +192,45 @@ TEST(TrainerOnDevice, LeavesTheCpuByRoundingAlone)
         EXPECT_LT(rounding, std::max(1e-5, 5*nudge));
         EXPECT_GT(std::abs(here.steps.front().loss/here.steps.back().loss - 1), 0.1);
     }
+}
+
+
+//- Batches that the device makes, and rows that stay there
+template<class Value>
+void expectTheBatchesOfTheHost(const std::string& precision, const std::string& capture)
+{
+    const TrainCase<Value> data;
+    const Entries entries = with(small, {{"precision", precision}, {"capture", capture}});
+    Course<Value> host(entries, data, 0.1);
+    Course<Value> cast(with(entries, {{"castOn", "device"}}), data, 0.1);
+    Course<Value> kept(entries, data, 0.1, "device");
+    for (Course<Value>* run : {&host, &cast, &kept})
+    {
+        for (int k = 0; k < (isEmulated ? 5 : 40); k += 5)
+        {
+            run->train(k, k + 5);
+            run->follow(data.normaliser(3 + k/5, 1 + 0.4*std::sin(0.1*k), 0.004*k));
+        }
+    }
+    EXPECT_TRUE(kept.bench->trainer.keepsSamplesThere());
+    for (Course<Value>* run : {&cast, &kept})
+    {
+        EXPECT_EQ(firstDifference(host.bench->trainer.save(), run->bench->trainer.save()), "")
+            << precision << ", capture " << capture;
+    }
+}
+
+
+TEST(TrainerOnDevice, MakesTheBatchesOfTheHostToTheBit)
+{
+    INSITU_NEEDS_DEVICE();
+    expectTheBatchesOfTheHost<float>("bfloat16", "yes");
+    expectTheBatchesOfTheHost<double>("float64", "no");
+#ifndef INSITU_CUDA_EMULATED
+    expectTheBatchesOfTheHost<float>("float16", "yes");
+    expectTheBatchesOfTheHost<float>("float32", "no");
+    expectTheBatchesOfTheHost<double>("float64", "yes");
+#endif
 }
 
 

@@ -69,6 +69,9 @@ void BufferConfig::describe(Schema& schema)
     schema.key("maxMemory", maxMemory,
         "MiB of a node that the samples of its ranks may take; 0: a tenth of its memory",
         Range::within(0, 1e9));
+    schema.choice("location", location, {"auto", "host", "device"},
+        "where the GPU finds the samples: sent for each step, or kept in its memory as well; auto: "
+        "kept with a batchSize of 4 or more, if they take a tenth of what is free there at most");
     schema.key("checkpoint", checkpoint,
         "the samples are part of a checkpoint (pending inputs always are)");
     schema.check({"watermark", "capacity"}, [this]() -> std::string

@@ -23,6 +23,7 @@ struct BufferConfig
     std::string policy = "reservoir";   //!< fifo | reservoir
     std::int64_t watermark = 4;         //!< nothing is trained below this number of samples
     double maxMemory = 0;               //!< MiB of a node; 0: a tenth of its memory
+    std::string location = "auto";      //!< auto | host | device: where rows of samples are too
     bool checkpoint = true;             //!< contents are part of a checkpoint
 
     void describe(Schema& schema);

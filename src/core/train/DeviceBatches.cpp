@@ -15,19 +15,39 @@ DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQue
 {}
 
 
+DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
+    std::shared_ptr<DeviceLibrary> library, std::size_t memory)
+:
+    DeviceBatches(device, std::move(queue))
+{
+    const auto store = std::make_shared<DeviceStore>(device_, queue_, memory);
+    const DeviceRows rows(device_, queue_, std::move(library), store);
+    maker_ = std::make_unique<Maker>(Maker{store, rows, rows, rows});
+}
+
+
 void DeviceBatches::waitForHost()
 {
     queue_->waitFor(mark_);
 }
 
 
-DeviceBatches::Slot& DeviceBatches::slotFor(const GraphBatch& inputs, const at::Tensor& targets)
+void DeviceBatches::letGo()
+{
+    if (maker_)
+    {
+        maker_->store->nextBatch();
+    }
+}
+
+
+DeviceBatches::Slot& DeviceBatches::slotFor(const std::shared_ptr<const MeshGraph>& graph,
+    at::IntArrayRef nodes, bool hasTargets)
 {
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& slot)
     {
-        return slot->batch.inputs.graph == inputs.graph
-            && slot->nodes.sizes() == inputs.nodes.sizes()
-            && slot->targets.defined() == targets.defined();
+        return slot->batch.inputs.graph == graph && slot->nodes.sizes() == nodes
+            && slot->targets.defined() == hasTargets;
     });
     if (found != slots_.end())
     {
@@ -44,31 +64,84 @@ DeviceBatches::Slot& DeviceBatches::slotFor(const GraphBatch& inputs, const at::
 }
 
 
+//- Memory of these sizes and of the type of another tensor, on the device
+void DeviceBatches::hold(at::Tensor& there, at::IntArrayRef sizes, const at::Tensor& like)
+{
+    if (!there.defined() || there.sizes() != sizes)
+    {
+        queue_->waitFor(queue_->mark());
+        there = at::empty(sizes, like.options().device(device_).pinned_memory(false));
+    }
+}
+
+
+void DeviceBatches::copy(at::Tensor& there, const at::Tensor& here)
+{
+    hold(there, here.sizes(), here);
+    queue_->put([there, here] { at::Tensor(there).copy_(here, true); });
+}
+
+
+void DeviceBatches::bringEdges(Slot& slot, const at::Tensor& edges, bool vary)
+{
+    if (!slot.hostEdges.is_same(edges) || vary)
+    {
+        copy(slot.edges, edges);
+        slot.hostEdges = edges;
+        slot.batch.inputs.edges = slot.edges.alias();
+    }
+}
+
+
 const DeviceBatches::Batch& DeviceBatches::bring(const GraphBatch& inputs,
     const at::Tensor& targets, const at::Tensor& weights)
 {
-    Slot& slot = slotFor(inputs, targets);
-    const auto copy = [&](at::Tensor& there, const at::Tensor& here)
-    {
-        if (!there.defined() || there.sizes() != here.sizes())
-        {
-            queue_->waitFor(queue_->mark());
-            there = at::empty(here.sizes(), here.options().device(device_).pinned_memory(false));
-        }
-        queue_->put([there, here] { at::Tensor(there).copy_(here, true); });
-    };
-
+    Slot& slot = slotFor(inputs.graph, inputs.nodes.sizes(), targets.defined());
     copy(slot.nodes, inputs.nodes);
-    if (!slot.hostEdges.is_same(inputs.edges) || inputs.edgesVary)
-    {
-        copy(slot.edges, inputs.edges);
-        slot.hostEdges = inputs.edges;
-        slot.batch.inputs.edges = slot.edges.alias();
-    }
+    slot.hostStatics.reset();
+    bringEdges(slot, inputs.edges, inputs.edgesVary);
     if (targets.defined())
     {
         copy(slot.targets, targets);
     }
+    return finish(slot, inputs.graph, inputs.edgesVary, weights);
+}
+
+
+const DeviceBatches::Batch& DeviceBatches::bring(const BatchParts& parts,
+    const at::Tensor& weights)
+{
+    letGo();
+    const auto nSamples = static_cast<std::int64_t>(parts.nodes.rows.size());
+    const std::vector<std::int64_t> sizes{nSamples, parts.nodes.nRows, parts.width};
+    Slot& slot = slotFor(parts.graph, sizes, true);
+
+    hold(slot.nodes, sizes, parts.statics);
+    if (!slot.hostStatics.is_same(parts.statics))
+    {
+        const std::int64_t n = parts.statics.size(1);
+        queue_->put([there = slot.nodes.narrow(2, parts.width - n, n), here = parts.statics]
+            { at::Tensor(there).copy_(here.to(there.device())); });
+        slot.hostStatics = parts.statics;
+    }
+    maker_->nodes.fill(parts.nodes, slot.nodes);
+
+    hold(slot.targets, {nSamples, parts.targets.nRows, parts.targets.nColumns}, parts.statics);
+    maker_->targets.fill(parts.targets, slot.targets);
+
+    const bool edgesVary = parts.edgeInputs.nColumns > 0;
+    bringEdges(slot, parts.edges, false);
+    if (edgesVary)
+    {
+        maker_->edgeInputs.fill(parts.edgeInputs, slot.edges);
+    }
+    return finish(slot, parts.graph, edgesVary, weights);
+}
+
+
+const DeviceBatches::Batch& DeviceBatches::finish(Slot& slot,
+    const std::shared_ptr<const MeshGraph>& graph, bool edgesVary, const at::Tensor& weights)
+{
     if (weights.defined() && !slot.hostWeights.is_same(weights))
     {
         copy(slot.weights, weights);
@@ -76,9 +149,9 @@ const DeviceBatches::Batch& DeviceBatches::bring(const GraphBatch& inputs,
     }
     mark_ = queue_->mark();
 
-    slot.batch.inputs.graph = inputs.graph;
+    slot.batch.inputs.graph = graph;
     slot.batch.inputs.nodes = slot.nodes;
-    slot.batch.inputs.edgesVary = inputs.edgesVary;
+    slot.batch.inputs.edgesVary = edgesVary;
     slot.batch.targets = slot.targets;
     slot.batch.weights = slot.weights;
     return slot.batch;

@@ -33,13 +33,13 @@ enum Reading
 
 
 DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
-    const at::Device& device, CaptureRunner runner, bool scaled,
+    const at::Device& device, DeviceBatches batches, CaptureRunner runner, bool scaled,
     std::shared_ptr<DeviceRanks> ranks)
 :
     queue_(queue),
     model_(model),
     ranks_(std::move(ranks)),
-    batches_(device, queue),
+    batches_(std::move(batches)),
     runner_(std::move(runner)),
     parameters_(model.parameters())
 {
@@ -97,13 +97,25 @@ void DeviceSteps::setLearningRate(double rate)
 void DeviceSteps::add(const GraphBatch& inputs, const at::Tensor& targets,
     const CellWeights::Values& weights, double share, bool isFirst, bool isLast)
 {
-    const DeviceBatches::Batch batch = batches_.bring(inputs, targets, weights.cells);
+    put(batches_.bring(inputs, targets, weights.cells), weights.sum, share, isFirst, isLast);
+}
 
-    std::function<void()> work = [this, batch, sum = weights.sum, share, isFirst, isLast]
-        { pass(batch, sum, share, isFirst, isLast); };
+
+void DeviceSteps::add(const BatchParts& parts, const CellWeights::Values& weights, double share,
+    bool isFirst, bool isLast)
+{
+    put(batches_.bring(parts, weights.cells), weights.sum, share, isFirst, isLast);
+}
+
+
+void DeviceSteps::put(const DeviceBatches::Batch& batch, double weightSum, double share,
+    bool isFirst, bool isLast)
+{
+    std::function<void()> work = [this, batch, weightSum, share, isFirst, isLast]
+        { pass(batch, weightSum, share, isFirst, isLast); };
     CaptureKey key;
     key.add(batch.inputs.graph).add(batch.inputs.nodes).add(batch.inputs.edges)
-        .add(batch.targets).add(batch.weights).add(weights.sum).add(share)
+        .add(batch.targets).add(batch.weights).add(weightSum).add(share)
         .add(std::int64_t(isFirst)).add(std::int64_t(isLast));
     if (loss_->canBeRecorded())
     {

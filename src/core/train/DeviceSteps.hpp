@@ -38,10 +38,11 @@ public:
         double metric = 0;              //!< mean loss of the passes behind an update
     };
 
-    //- The runner is of the same queue; model and loss outlive it. scaled: for float16. ranks: that
-    //  compute the model together, each with its share of the loss; null: one.
+    //- Batches and runner are of the same queue; model and loss outlive it. scaled: for float16. ranks:
+    //  that compute the model together, each with its share of the loss; null: one.
     DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model, const at::Device& device,
-        CaptureRunner runner, bool scaled, std::shared_ptr<DeviceRanks> ranks = nullptr);
+        DeviceBatches batches, CaptureRunner runner, bool scaled,
+        std::shared_ptr<DeviceRanks> ranks);
 
     //- From the next step on. The optimiser is of the model's parameters; maxGradNorm 0: no
     //  clipping; updates come every nPasses finite steps.
@@ -61,9 +62,16 @@ public:
     //- Until the values of the last batch may be overwritten
     void waitForHost() { batches_.waitForHost(); }
 
+    //- Let go of samples that nobody else holds
+    void letGo() { batches_.letGo(); }
+
     //- A part of a step, on one mesh, with its share of loss and gradient. The last one ends it.
     void add(const GraphBatch& inputs, const at::Tensor& targets,
         const CellWeights::Values& weights, double share, bool isFirst, bool isLast);
+
+    //- The same of a batch that the device makes, if its batches are such
+    void add(const BatchParts& parts, const CellWeights::Values& weights, double share,
+        bool isFirst, bool isLast);
 
     //- What the oldest steps gave, in order, so that at most maxLeft stay in flight
     std::vector<Result> take(std::size_t maxLeft);
@@ -83,6 +91,8 @@ private:
         at::Tensor readings;            // on the host
     };
 
+    void put(const DeviceBatches::Batch& batch, double weightSum, double share, bool isFirst,
+        bool isLast);
     void pass(const DeviceBatches::Batch& batch, double weightSum, double share, bool isFirst,
         bool isLast);
     void finishStep();

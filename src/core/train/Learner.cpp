@@ -91,8 +91,8 @@ Learner::Learner
         std::make_unique<Trainer>
         (
             settings.training,
-            trainerLayout(settings, theCase, stream_, std::move(count), warn_,
-                std::move(devices)),
+            trainerLayout(settings, theCase, stream_, replay_.limits(), std::move(count),
+                warn_, std::move(devices)),
             comm_,
             pool_,
             profiler_

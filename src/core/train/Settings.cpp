@@ -50,6 +50,13 @@ void Settings::describe(Schema& schema)
                 + " is smaller than training.batchSize " + std::to_string(training.batchSize)
                 + ", but a batch is drawn from the buffer; raise the one or lower the other";
     });
+    schema.check({"buffer.location", "training.device"}, [this]
+    {
+        return object.buffer.location == "device" && training.device == "cpu"
+            ? std::string("buffer.location device is for GPUs; choose auto or host with"
+                " training.device cpu")
+            : std::string();
+    });
     schema.check({"edgeInputs"}, [this]() -> std::string
     {
         return object.edgeInputs.empty() || training.modelType != "mlp" ? ""

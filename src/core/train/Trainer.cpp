@@ -6,6 +6,7 @@
 #include "config/Flatten.hpp"
 #include "io/Crc32.hpp"
 #include "io/requireSameFile.hpp"
+#include "model/FlatModel.hpp"
 #include "model/TorchScriptModel.hpp"
 #include "train/FixedChunks.hpp"
 #include "train/predictPhysical.hpp"
@@ -47,6 +48,8 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         static_cast<std::uint64_t>(config.seed), pool)),
     where(chooseDevice(config.device, *model, comm, layout.devices)),
     choice(config.onDevice(where.index)),
+    arithmetic(config.arithmetic()),
+    isPinned(where.library && !where.library->device(where.index).is_cpu()),
     assembler
     (
         {
@@ -54,9 +57,9 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
             layout.nFeatures,
             layout.staticColumns,
             layout.shape.nOutputs,
-            config.arithmetic(),
+            arithmetic,
             layout.nEdgeInputs,
-            where.library && !where.library->device(where.index).is_cpu()
+            isPinned
         },
         pool,
         layout.countBuild
@@ -78,11 +81,9 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     {
         moveTo(config);
     }
-    else if (choice.storage == Storage::bfloat16 || choice.storage == Storage::float16)
+    else
     {
-        throw Error("precision " + config.precision + " is for GPUs, and this run is on the "
-            + where.name + (where.reason.empty() ? "" : " (" + where.reason + ')')
-            + ".\n    Remedy: precision float32");
+        requireNoGpu(config);
     }
     parameters = model->parameters();
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
@@ -91,6 +92,29 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     applyOptimizer(config);
     applyLoss(config);
     applySchedule(config);
+}
+
+
+void Trainer::Impl::requireNoGpu(const TrainingConfig& config) const
+{
+    const auto refuse = [this](const std::string& entry, const std::string& remedy)
+    {
+        throw Error(entry + " is for GPUs, and this run is on the " + where.name
+            + (where.reason.empty() ? "" : " (" + where.reason + ')') + ".\n    Remedy: "
+            + remedy);
+    };
+    if (choice.storage == Storage::bfloat16 || choice.storage == Storage::float16)
+    {
+        refuse("precision " + config.precision, "precision float32");
+    }
+    if (config.castOn == "device")
+    {
+        refuse("castOn device", "castOn host");
+    }
+    if (layout.buffer.location == "device")
+    {
+        refuse("buffer.location device", "buffer { location auto; }, or host");
+    }
 }
 
 
@@ -174,12 +198,16 @@ void Trainer::Impl::applySchedule(const TrainingConfig& config)
 }
 
 
-void Trainer::Impl::addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
-    const at::Tensor& targets, const Normaliser& normaliser)
+BatchNoise Trainer::Impl::drawNoise(const std::vector<Sample>& samples,
+    const Normaliser& normaliser)
 {
-    const std::int64_t nCells = batch.graph->nCells();
-    at::Tensor inputs = batch.nodes.narrow(1, 0, nCells).narrow(2, 0, layout.nInputColumns);
-    at::Tensor drawn = at::empty(inputs.sizes(), at::kDouble);
+    if (!(layout.noise > 0))
+    {
+        return {};
+    }
+    const std::int64_t nCells = samples.front().mesh.graph->nCells();
+    const auto batchSize = static_cast<std::int64_t>(samples.size());
+    at::Tensor drawn = at::empty({batchSize, nCells, layout.nInputColumns}, at::kDouble);
     const std::size_t perSample = static_cast<std::size_t>(nCells)*layout.nInputColumns;
     double* values = drawn.mutable_data_ptr<double>();
     for (const Sample& sample : samples)
@@ -188,19 +216,30 @@ void Trainer::Impl::addNoise(const std::vector<Sample>& samples, const GraphBatc
             : Span<const std::int64_t>(), layout.nInputColumns, {values, perSample}, pool);
         values += perSample;
     }
-    drawn = drawn.mul_(layout.noise).to(inputs.scalar_type());
-    inputs.add_(drawn);
+    const auto type = at::dtype(scalarType(arithmetic)).pinned_memory(isPinned);
+    BatchNoise result;
+    result.inputs = at::empty(drawn.sizes(), type).copy_(drawn.mul_(layout.noise));
+    if (!layout.increment)
+    {
+        return result;
+    }
 
     const Scaling input = normaliser.input();
     const Scaling target = normaliser.target();
-    for (std::size_t c = 0; layout.increment && c < layout.inputOfTarget.size(); ++c)
+    for (std::size_t c = 0; c < layout.inputOfTarget.size(); ++c)
     {
         const int from = layout.inputOfTarget[c];
         if (from >= 0)
         {
-            targets.select(2, c).sub_(drawn.select(2, from), input.scale[from]/target.scale[c]);
+            if (!result.targets.defined())
+            {
+                result.targets = at::zeros({batchSize, nCells, layout.shape.nOutputs}, type);
+            }
+            result.targets.select(2, static_cast<std::int64_t>(c)).copy_(
+                result.inputs.select(2, from).mul(-input.scale[from]/target.scale[c]));
         }
     }
+    return result;
 }
 
 
@@ -257,12 +296,10 @@ std::pair<GraphBatch, at::Tensor> Trainer::Impl::assemble(const std::vector<Samp
     const Normaliser& normaliser)
 {
     const ScopedTimer timer(profiler, "assemble");
-    const GraphBatch inputs = assembler.inputs(samples, normaliser.inputScales());
-    const at::Tensor targets = assembler.targets(samples, normaliser.target());
-    if (layout.noise > 0)
-    {
-        addNoise(samples, inputs, targets, normaliser);
-    }
+    const BatchNoise drawn = drawNoise(samples, normaliser);
+    const GraphBatch inputs =
+        assembler.inputs(samples, normaliser.inputScales(), drawn.inputs);
+    const at::Tensor targets = assembler.targets(samples, normaliser.target(), drawn.targets);
     return {inputs, targets};
 }
 
@@ -359,6 +396,7 @@ void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<d
         return;
     }
     self.steps->waitForHost();
+    self.steps->letGo();        // also where there is no time to train
     const GraphBatch batch = self.assembler.inputs(sample, normaliser.inputScales());
     try
     {
@@ -476,6 +514,12 @@ const std::string& Trainer::reasonForDevice() const
 }
 
 
+bool Trainer::keepsSamplesThere() const
+{
+    return impl_->keepsSamplesThere;
+}
+
+
 std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
 {
     Impl& self = *impl_;
@@ -488,7 +532,8 @@ std::vector<std::string> Trainer::reconfigure(const TrainingConfig& config)
     {
         const std::string& path = difference.path;
         const bool fixed = path == "device" || path == "precision" || path == "seed"
-            || path == "tf32" || path == "recompute" || path == "capture" || path == "maxCaptures"
+            || path == "tf32" || path == "recompute" || path == "castOn" || path == "capture"
+            || path == "maxCaptures"
             || isUnder(path, "model") || (isUnder(path, "optimizer") && !sameOptimizer);
         if (fixed)
         {

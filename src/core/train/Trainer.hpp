@@ -9,7 +9,9 @@
 #include "sample/Sample.hpp"
 #include "train/TrainingConfig.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 
 namespace inSitu
 {
@@ -35,6 +37,15 @@ struct TrainerLayout
 
     //- Null: the library beside the core's, if it is needed
     std::shared_ptr<DeviceLibrary> devices;
+
+    //- What samples are drawn from, whose rows a GPU may keep
+    struct Buffer
+    {
+        std::string location = "host";      //!< auto | host | device
+        double bytes = 0;                   //!< of all that it may come to hold
+        std::size_t memory = std::numeric_limits<std::size_t>::max();   //!< bytes that it may take
+    };
+    Buffer buffer;
 };
 
 
@@ -101,6 +112,9 @@ public:
     //- "cpu", "cuda:0 (NVIDIA H200)"; and why it is not a GPU, if that was not said by the entry
     const std::string& device() const;
     const std::string& reasonForDevice() const;
+
+    //- The GPU keeps the rows of samples for the steps to come
+    bool keepsSamplesThere() const;
 
     //- Make what LibTorch makes at its first differentiation, here and now: for a trainer that is
     //  going to work in a thread, which has to end before that is destroyed

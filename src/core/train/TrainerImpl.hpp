@@ -46,6 +46,8 @@ struct Trainer::Impl
 
     //- On a GPU
     void moveTo(const TrainingConfig& config);
+    void requireNoGpu(const TrainingConfig& config) const;
+    std::size_t memoryForSamples(const TrainingConfig& config, std::size_t free) const;
     void startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser);
     void settle(std::size_t maxLeft);
     [[noreturn]] void reportMemory(const std::string& reason) const;
@@ -62,8 +64,9 @@ struct Trainer::Impl
     static std::vector<std::vector<Sample>> byMesh(const std::vector<Sample>& batch);
     std::pair<GraphBatch, at::Tensor> assemble(const std::vector<Sample>& samples,
         const Normaliser& normaliser);
-    void addNoise(const std::vector<Sample>& samples, const GraphBatch& batch,
-        const at::Tensor& targets, const Normaliser& normaliser);
+    const BatchParts& assembleThere(const std::vector<Sample>& samples,
+        const Normaliser& normaliser);
+    BatchNoise drawNoise(const std::vector<Sample>& samples, const Normaliser& normaliser);
     Pass pass(const std::vector<Sample>& batch, const Normaliser& normaliser);
     Pass passOnOneMesh(const std::vector<Sample>& samples, double share,
         const Normaliser& normaliser);
@@ -97,7 +100,11 @@ struct Trainer::Impl
     std::deque<Step> inFlight;
     std::vector<Step> ended;
     std::int64_t nWaiting = 0;          // passes on the GPU that wait for an update
+    bool castsThere = false;            // batches are made on the GPU
+    bool keepsSamplesThere = false;     // and the rows that they are made of stay there
 
+    Precision arithmetic;
+    bool isPinned;                      // what a GPU copies
     BatchAssembler assembler;
     CellWeights weights;
     InputNoise noise;

@@ -5,6 +5,8 @@
 #include "base/Text.hpp"
 #include "model/MeshGraphNet.hpp"
 
+#include <algorithm>
+
 // Steps on a GPU: put into its queue, and told of later
 
 namespace inSitu
@@ -38,7 +40,13 @@ void Trainer::Impl::moveTo(const TrainingConfig& config)
     {
         queue->put([this] { model->moveTo(*where.library, choice); });
         queue->waitFor(queue->mark());
-        steps = std::make_unique<DeviceSteps>(queue, *model, device, runner(),
+        const std::size_t free = where.library->memoryOf(where.index).free;
+        const std::size_t memory = memoryForSamples(config, free);
+        keepsSamplesThere = memory > 0;
+        castsThere = keepsSamplesThere || config.castOn == "device";
+        DeviceBatches batches = castsThere
+            ? DeviceBatches(device, queue, where.library, memory) : DeviceBatches(device, queue);
+        steps = std::make_unique<DeviceSteps>(queue, *model, device, std::move(batches), runner(),
             choice.storage == Storage::float16, where.ranks);
         forward = std::make_unique<DeviceForward>(queue, *model, device, layout.shape.nOutputs,
             runner(), false);
@@ -47,6 +55,22 @@ void Trainer::Impl::moveTo(const TrainingConfig& config)
     {
         reportMemory(error.what_without_backtrace());
     }
+}
+
+
+//- Bytes of the GPU that the rows of samples may take; 0: none stays there
+std::size_t Trainer::Impl::memoryForSamples(const TrainingConfig& config, std::size_t free) const
+{
+    constexpr std::int64_t leastBatch = 4;      // below, hardly anything is sent twice
+    const TrainerLayout::Buffer& buffer = layout.buffer;
+    if (buffer.location == "device")
+    {
+        return std::min(buffer.memory, free/2);
+    }
+    const std::size_t memory = std::min(buffer.memory, free/10);
+    const bool fits = std::min(buffer.bytes, static_cast<double>(buffer.memory))
+        <= static_cast<double>(memory);
+    return buffer.location == "auto" && config.batchSize >= leastBatch && fits ? memory : 0;
 }
 
 
@@ -65,7 +89,8 @@ void Trainer::Impl::reportMemory(const std::string& reason) const
     }
     const bool isShort = choice.storage == Storage::bfloat16 || choice.storage == Storage::float16;
     throw Error(text + ".\n    Remedy:" + (isShort ? "" : " precision bfloat16;")
-        + (choice.recompute ? "" : " recompute yes;") + " a smaller batchSize, hiddenSize or"
+        + (choice.recompute ? "" : " recompute yes;")
+        + (keepsSamplesThere ? " buffer { location host; }" : "") + " a smaller batchSize, hiddenSize or"
         " processorSize; device cpu\n    (" + reason.substr(0, reason.find('\n')) + ')');
 }
 
@@ -94,6 +119,15 @@ void Trainer::Impl::settle(std::size_t maxLeft)
 }
 
 
+const BatchParts& Trainer::Impl::assembleThere(const std::vector<Sample>& samples,
+    const Normaliser& normaliser)
+{
+    const ScopedTimer timer(profiler, "assemble");
+    const BatchNoise drawn = drawNoise(samples, normaliser);
+    return assembler.parts(samples, normaliser.inputScales(), normaliser.target(), drawn);
+}
+
+
 void Trainer::Impl::startOnDevice(const std::vector<Sample>& batch, const Normaliser& normaliser)
 {
     settle(schedule->observes() ? 0 : maxInFlight - 1);
@@ -114,12 +148,23 @@ void Trainer::Impl::startOnDevice(const std::vector<Sample>& batch, const Normal
             steps->waitForHost();
             forward->waitForHost();
         }
-        const auto [inputs, targets] = assemble(group, normaliser);
-        const ScopedTimer timer(profiler, "launch");
-        steps->add(inputs, targets, weights.on(group.front().mesh, weightedByVolume),
-            groups.size() == 1 ? 1.0
-                : static_cast<double>(group.size())/static_cast<double>(batch.size()),
-            &group == &groups.front(), &group == &groups.back());
+        const CellWeights::Values& cells = weights.on(group.front().mesh, weightedByVolume);
+        const double share = groups.size() == 1 ? 1.0
+            : static_cast<double>(group.size())/static_cast<double>(batch.size());
+        const bool isFirst = &group == &groups.front();
+        const bool isLast = &group == &groups.back();
+        if (castsThere)
+        {
+            const BatchParts& parts = assembleThere(group, normaliser);
+            const ScopedTimer timer(profiler, "launch");
+            steps->add(parts, cells, share, isFirst, isLast);
+        }
+        else
+        {
+            const auto [inputs, targets] = assemble(group, normaliser);
+            const ScopedTimer timer(profiler, "launch");
+            steps->add(inputs, targets, cells, share, isFirst, isLast);
+        }
     }
     inFlight.push_back(step);
 }

@@ -43,6 +43,15 @@ void TrainingConfig::describe(Schema& schema)
         "bits (TF32)");
     schema.key("recompute", recompute, "on a GPU, compute activations again in the backward pass: "
         "less memory for more time");
+    schema.choice("castOn", castOn, {"host", "device"},
+        "with a GPU, where rows of samples get the model's scales: on the CPU, or on the GPU, to "
+        "which they go as they were gathered");
+    schema.check({"castOn", "device"}, [this]
+    {
+        return castOn == "device" && device == "cpu"
+            ? std::string("castOn device is for GPUs; choose host with device cpu")
+            : std::string();
+    });
     schema.choice("capture", capture, {"auto", "yes", "no"},
         "on a GPU, record a training step as one CUDA graph; auto: where that works");
     schema.key("maxCaptures", maxCaptures, "recorded steps, one for each mesh and batch",

@@ -18,6 +18,7 @@ struct TrainingConfig
     std::string precision = "float32";      //!< float32 | float64 | bfloat16 | float16
     bool tf32 = false;                      //!< on a GPU: products of float32 in TF32
     bool recompute = false;                 //!< on a GPU: activations twice for less memory
+    std::string castOn = "host";            //!< with a GPU: host | device
     std::string capture = "auto";           //!< on a GPU: auto | yes | no
     std::int64_t maxCaptures = 8;
     std::int64_t seed = 1;

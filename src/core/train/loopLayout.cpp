@@ -62,8 +62,8 @@ Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const Traini
 
 
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note,
-    std::shared_ptr<DeviceLibrary> devices)
+    const SampleStream& stream, const ReplayBuffer::Limits& limits, CountBuild count,
+    std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> devices)
 {
     TrainerLayout layout;
     layout.nInputColumns = stream.layout().input.nColumns;
@@ -81,6 +81,9 @@ TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCas
     layout.countBuild = std::move(count);
     layout.note = std::move(note);
     layout.devices = std::move(devices);
+    layout.buffer.location = settings.object.buffer.location;
+    layout.buffer.bytes = static_cast<double>(limits.capacity)*stream.bytesPerSample();
+    layout.buffer.memory = limits.memory;
     return layout;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/Comm.hpp"
 #include "sample/Normaliser.hpp"
+#include "sample/ReplayBuffer.hpp"
 #include "sample/SampleStream.hpp"
 #include "sample/TrainingCase.hpp"
 #include "train/Settings.hpp"
@@ -20,9 +21,10 @@ SampleStream::Layout streamLayout(const Settings& settings, const TrainingCase& 
 
 Normaliser::Layout scalesLayout(const SampleStream::Layout& stream, const TrainingCase& theCase);
 
+//- limits: of the buffer, which fills with samples of the mesh that stream has now
 TrainerLayout trainerLayout(const Settings& settings, const TrainingCase& theCase,
-    const SampleStream& stream, CountBuild count, std::function<void(const std::string&)> note,
-    std::shared_ptr<DeviceLibrary> devices);
+    const SampleStream& stream, const ReplayBuffer::Limits& limits, CountBuild count,
+    std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> devices);
 
 //- The ranks for what learns: with `mode async` for a thread of its own. Collective. Throws Error
 //  if they cannot work with two threads.

@@ -41,7 +41,8 @@ TEST(ObjectConfig, ReadsEveryEntry)
     const ObjectConfig config = read(
         "inputs: [U, \"p.*\"], targets: [T], target: value, horizon: 0,"
         " graph: {boundaryNodes: no},"
-        " buffer: {capacity: 17, policy: fifo, watermark: 5, maxMemory: 2.5, checkpoint: no},"
+        " buffer: {capacity: 17, policy: fifo, watermark: 5, maxMemory: 2.5, location: device,"
+        " checkpoint: no},"
         " normaliser: {memory: 33, freezeAfter: 44}, cellZone: wake, noise: 0.01, nThreads: 3,"
         " resume: strict, onError: continue, onNonFinite: skip, reportInterval: 6,"
         " maxFraction: 0.3, writePrediction: yes, trainingFile: a.yaml");
@@ -56,6 +57,7 @@ TEST(ObjectConfig, ReadsEveryEntry)
     EXPECT_EQ(config.buffer.policy, "fifo");
     EXPECT_EQ(config.buffer.watermark, 5);
     EXPECT_EQ(config.buffer.maxMemory, 2.5);
+    EXPECT_EQ(config.buffer.location, "device");
     EXPECT_FALSE(config.buffer.checkpoint);
     EXPECT_EQ(config.normaliser.memory, 33);
     EXPECT_EQ(*config.normaliser.freezeAfter, 44);

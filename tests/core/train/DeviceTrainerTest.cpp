@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/Trainer.hpp"
 
-#include "FakeDevice.hpp"
-#include "TrainCase.hpp"
+#include "DeviceBench.hpp"
 #include "model/chooseDevice.hpp"
 #include "train/losses/Losses.hpp"
 
@@ -18,24 +17,7 @@ using testing::HasSubstr;
 namespace
 {
 
-using Entries = std::vector<std::pair<std::string, std::string>>;
 using Case = TrainCase<double>;
-
-// Rates are exact in float32, which the device keeps them in
-const Entries small{{"precision", "float64"}, {"model.processorSize", "2"},
-    {"model.hiddenSize", "8"}, {"optimizer.learningRate", "0.0078125"}};
-
-Entries with(Entries entries, const Entries& more)
-{
-    for (const auto& [key, value] : more)
-    {
-        entries.erase(std::remove_if(entries.begin(), entries.end(),
-            [key = key](const auto& entry) { return entry.first == key; }), entries.end());
-        entries.emplace_back(key, value);
-    }
-    return entries;
-}
-
 
 Sample poisoned(Sample sample)
 {
@@ -44,33 +26,6 @@ Sample poisoned(Sample sample)
     sample.target = slotOf(std::move(target));
     return sample;
 }
-
-
-//- A trainer on the device
-struct DeviceBench : TrainerBench
-{
-    DeviceBench(const Entries& entries, TrainerLayout layout)
-    :
-        DeviceBench(entries, std::move(layout), std::make_shared<FakeDevice>())
-    {}
-
-    std::shared_ptr<FakeDevice> device;
-
-private:
-
-    DeviceBench(const Entries& entries, TrainerLayout layout, std::shared_ptr<FakeDevice> theDevice)
-    :
-        TrainerBench(trainingConfig(with(entries, {{"device", "cuda"}})),
-            withDevice(std::move(layout), theDevice)),
-        device(theDevice)
-    {}
-
-    static TrainerLayout withDevice(TrainerLayout layout, std::shared_ptr<FakeDevice> device)
-    {
-        layout.devices = std::move(device);
-        return layout;
-    }
-};
 
 
 double distance(TrainerBench& a, TrainerBench& b)

@@ -3,6 +3,7 @@
 
 #include "FakeDevice.hpp"
 #include "WaveCase.hpp"
+#include "base/Error.hpp"
 #include "config/YamlFile.hpp"
 #include "train/Settings.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -102,6 +104,100 @@ Outcome play(const std::string& mode, const std::string& more, int settleEach)
     return outcome;
 }
 
+}
+
+
+namespace
+{
+
+//- A run whose cells are cut on its way, which drops what waits, and which stops and goes on if it is
+//  asked to; the buffer gives up samples all the time
+std::map<std::string, std::string> playOn(const std::string& location, const std::string& more,
+    bool stops)
+{
+    const Settings settings = readSettings(parseYaml("inputs: [U, p]\ntargets: [U, p]\nhorizon: 2\n"
+        "reportInterval: 4\nnThreads: 1\nnoise: 0.03\nonTopologyChange: drop\n" + more
+        + "buffer: {capacity: 6, watermark: 2, location: " + location + "}\n"
+          "training: {precision: float32, device: cuda, seed: 7, batchSize: 3, stepsPerExecute: 2,"
+          " maxCaptures: 40, model: {type: meshGraphNet, processorSize: 2, hiddenSize: 8},"
+          " optimizer: {type: adam, learningRate: 0.0078125}}\n", "controlDict"),
+        "surrogate", ".", {});
+    WaveCase host;
+    TrainingCase theCase = host.theCase();
+    theCase.meshMayChange = true;
+    CaseMesh mesh = host.mesh();
+    Profiler profiler;
+    const auto makeLoop = [&]
+    {
+        LearningLoop::Place place;
+        place.devices = std::make_shared<FakeDevice>();
+        auto loop = std::make_unique<LearningLoop>(settings, theCase, mesh,
+            std::make_shared<SerialComm>(), profiler,
+            [](const std::string&, const std::string&, double) {},
+            [](const std::string& warning) { ADD_FAILURE() << warning; }, place);
+        EXPECT_EQ(loop->trainer().keepsSamplesThere(), location == "device");
+        return loop;
+    };
+    std::unique_ptr<LearningLoop> loop = makeLoop();
+    for (int step = 1; step <= 36; ++step)
+    {
+        const double time = 0.1*step;
+        if (step == 14)
+        {
+            host.refine();
+            mesh = host.mesh();
+            loop->setTopology(mesh, {});
+        }
+        if (step % 5 == 0)
+        {
+            host.move(time);
+            mesh = host.mesh();
+            loop->setGeometry(mesh);
+        }
+        loop->execute({time, step, 0.1}, host.fields(time));
+        loop->askForReport(time, step);
+        if (stops && (step == 9 || step == 20))
+        {
+            loop->settle();
+            const StateTree state = loop->save(), part = loop->savePart();
+            const StateTree replay = loop->saveReplay();
+            loop = makeLoop();
+            loop->load(state, part, &replay);
+            loop->learnLoaded();
+        }
+    }
+    loop->settle();
+    EXPECT_EQ(loop->nSamples(), 32);
+    EXPECT_EQ(loop->badSteps(), 0);
+    return bytesOf(loop->save());
+}
+
+}
+
+
+TEST(LearningLoopOnDevice, ABufferOnTheDeviceLearnsAsTheHostsToTheBit)
+{
+    for (const std::string more : {"", "mode: async\nqueue: {slots: 3}\n"})
+    {
+        const auto expected = playOn("host", more, false);
+        EXPECT_EQ(playOn("device", more, false), expected);
+        EXPECT_EQ(playOn("device", more, true), expected);
+    }
+    EXPECT_EQ(playOn("auto", "", false), playOn("host", "", false));
+}
+
+
+TEST(LearningLoopOnDevice, ABufferOnTheDeviceIsRefusedOnTheCpu)
+{
+    const auto read = [](const std::string& location, const std::string& device)
+    {
+        return readSettings(parseYaml("{inputs: [p], targets: [p], buffer: {location: " + location
+            + "}, training: {device: " + device + "}}", "controlDict"), "surrogate", ".", {});
+    };
+    EXPECT_THAT([&] { read("device", "cpu"); }, testing::ThrowsMessage<ConfigError>(
+        testing::HasSubstr("buffer.location device is for GPUs; choose auto or host")));
+    EXPECT_EQ(read("device", "auto").object.buffer.location, "device");
+    EXPECT_EQ(read("auto", "cpu").object.buffer.location, "auto");
 }
 
 

@@ -104,6 +104,9 @@ TEST(TrainingConfig, DeviceAndPrecisionSayHowAGpuComputes)
     EXPECT_FALSE(choice.tf32);
     EXPECT_TRUE(trainingConfig({{"tf32", "yes"}}).onDevice(0).tf32);
 
+    EXPECT_EQ(trainingConfig({}).castOn, "host");
+    EXPECT_EQ(trainingConfig({{"castOn", "device"}}).castOn, "device");
+
     const TrainingConfig half = trainingConfig({{"precision", "float16"}});
     EXPECT_EQ(half.onDevice(0).storage, Storage::float16);
     EXPECT_EQ(half.arithmetic(), Precision::float32);
@@ -126,6 +129,7 @@ TEST(TrainingConfig, WrongWordsNameTheChoices)
     EXPECT_THAT(complaintAbout("device", "cuda:x"), HasSubstr("one of: auto cpu"));
     EXPECT_THAT(complaintAbout("device", "cuda:"), HasSubstr("one of: auto cpu"));
     EXPECT_THAT(complaintAbout("precision", "double"), HasSubstr("float64"));
+    EXPECT_THAT(complaintAbout("castOn", "gpu"), HasSubstr("host device"));
     EXPECT_THAT(complaintAbout("optimizer.type", "adm"), HasSubstr("adam"));
     EXPECT_THAT(complaintAbout("optimiser.type", "adam"), HasSubstr("optimizer"));
     EXPECT_THAT(complaintAbout("batchSize", "0"), HasSubstr("batchSize"));
