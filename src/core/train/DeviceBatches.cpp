@@ -16,12 +16,12 @@ DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQue
 
 
 DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
-    std::shared_ptr<DeviceLibrary> library, std::size_t memory)
+    std::shared_ptr<DeviceLibrary> library, std::size_t memory, ThreadPool& pool)
 :
     DeviceBatches(device, std::move(queue))
 {
     const auto store = std::make_shared<DeviceStore>(device_, queue_, memory);
-    const DeviceRows rows(device_, queue_, std::move(library), store);
+    const DeviceRows rows(device_, queue_, std::move(library), store, pool);
     maker_ = std::make_unique<Maker>(Maker{store, rows, rows, rows});
 }
 

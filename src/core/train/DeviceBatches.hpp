@@ -29,9 +29,9 @@ public:
     DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue);
 
     //- Of which the device makes the batches itself: parts may be brought. memory: bytes that rows
-    //  of samples may take there, to be used again.
+    //  of samples may take there, to be used again. pool outlives this.
     DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
-        std::shared_ptr<DeviceLibrary> library, std::size_t memory);
+        std::shared_ptr<DeviceLibrary> library, std::size_t memory, ThreadPool& pool);
 
     //- Until the values last handed over may be overwritten
     void waitForHost();

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/DeviceRows.hpp"
 
+#include "train/FixedChunks.hpp"
+
 #include <ATen/ATen.h>
 
+#include <cstddef>
 #include <cstring>
 
 namespace inSitu
 {
+namespace
+{
+
+constexpr std::int64_t bytesPerChunk = 1 << 18;
+
+}
+
+
 
 DeviceRows::DeviceRows(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
-    std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceStore> store)
+    std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceStore> store, ThreadPool& pool)
 :
     device_(device),
     queue_(std::move(queue)),
     library_(std::move(library)),
-    store_(std::move(store))
+    store_(std::move(store)),
+    pool_(pool)
 {}
 
 
@@ -58,7 +70,10 @@ void DeviceRows::fill(const BatchRows& rows, const at::Tensor& out)
         {
             const at::Tensor here = partOf(
                 grown(staging_, nSamples*bytes, at::kByte, at::kCPU), i);
-            std::memcpy(here.mutable_data_ptr(), rows.rows[i]->get(), bytes);
+            auto* to = static_cast<std::byte*>(here.mutable_data_ptr());
+            const auto* from = static_cast<const std::byte*>(rows.rows[i]->get());
+            forChunks(pool_, here.numel(), [&](std::int64_t first, std::int64_t last, int)
+                { std::memcpy(to + first, from + first, last - first); }, bytesPerChunk);
             copy(there, here);
         }
         addresses[i] = static_cast<std::int64_t>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/ThreadPool.hpp"
 #include "model/DeviceLibrary.hpp"
 #include "train/BatchParts.hpp"
 #include "train/DeviceStore.hpp"
@@ -18,7 +19,8 @@ class DeviceRows
 public:
 
     DeviceRows(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
-        std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceStore> store);
+        std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceStore> store,
+        ThreadPool& pool);
 
     //- Put into the queue what fills columns of out. The rows may be given up when this returns,
     //  the noise when the queue has passed. Called again when the queue has passed.
@@ -34,6 +36,7 @@ private:
     std::shared_ptr<DeviceQueue> queue_;
     std::shared_ptr<DeviceLibrary> library_;
     std::shared_ptr<DeviceStore> store_;
+    ThreadPool& pool_;
 
     // Rows on their way, and addresses with numbers behind them; on the host and on the device
     at::Tensor staging_, passing_;

@@ -45,7 +45,8 @@ void Trainer::Impl::moveTo(const TrainingConfig& config)
         keepsSamplesThere = memory > 0;
         castsThere = keepsSamplesThere || config.castOn == "device";
         DeviceBatches batches = castsThere
-            ? DeviceBatches(device, queue, where.library, memory) : DeviceBatches(device, queue);
+            ? DeviceBatches(device, queue, where.library, memory, pool)
+            : DeviceBatches(device, queue);
         steps = std::make_unique<DeviceSteps>(queue, *model, device, std::move(batches), runner(),
             choice.storage == Storage::float16, where.ranks);
         forward = std::make_unique<DeviceForward>(queue, *model, device, layout.shape.nOutputs,

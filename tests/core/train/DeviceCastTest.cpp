@@ -160,6 +160,26 @@ TEST(DeviceCast, MakesThemWithValuesOnEdges)
 }
 
 
+//- Rows that go in several pieces
+TEST(DeviceCast, MakesThemOfLargeMeshes)
+{
+    const CastCase<float> data(160, 150);
+    const Entries entries =
+        with(entriesOf<float>("no"), {{"model.processorSize", "1"}, {"model.hiddenSize", "4"}});
+    DeviceBench host(entries, data.layout());
+    DeviceBench cast(with(entries, onDevice), data.layout());
+    const Normaliser scales = data.scales(2);
+    for (int k = 0; k < 3; ++k)
+    {
+        for (DeviceBench* bench : {&host, &cast})
+        {
+            bench->trainer.start({data.sample(k), data.sample(k + 7)}, scales);
+        }
+    }
+    EXPECT_EQ(firstDifference(host.trainer.save(), cast.trainer.save()), "");
+}
+
+
 //- Static columns that change while the graph stays, and points that move
 TEST(DeviceCast, FollowsWhatTheMeshKnows)
 {
