@@ -14,10 +14,10 @@
 namespace inSitu
 {
 
-//- Makes the model's tensors from samples, or says what they are made of. Buffers are reused: what a call returns is valid
-//  until the next call of the same function. Static parts (edge features, static columns)
-//  are built once per graph, geometry and static features, and not again until samples of
-//  another mesh are asked for.
+//- Makes the model's tensors from samples, or says what they are made of. Buffers are reused: what
+//  a call returns is valid until the next call of the same function. Static parts (edge features,
+//  static columns) are built once per graph, geometry and static features, and not again until
+//  samples of another mesh are asked for.
 class BatchAssembler
 {
 public:

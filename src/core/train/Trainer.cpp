@@ -95,29 +95,6 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
 }
 
 
-void Trainer::Impl::requireNoGpu(const TrainingConfig& config) const
-{
-    const auto refuse = [this](const std::string& entry, const std::string& remedy)
-    {
-        throw Error(entry + " is for GPUs, and this run is on the " + where.name
-            + (where.reason.empty() ? "" : " (" + where.reason + ')') + ".\n    Remedy: "
-            + remedy);
-    };
-    if (choice.storage == Storage::bfloat16 || choice.storage == Storage::float16)
-    {
-        refuse("precision " + config.precision, "precision float32");
-    }
-    if (config.castOn == "device")
-    {
-        refuse("castOn device", "castOn host");
-    }
-    if (layout.buffer.location == "device")
-    {
-        refuse("buffer.location device", "buffer { location auto; }, or host");
-    }
-}
-
-
 Trainer::Impl::~Impl()
 {
     // What is in flight uses what is about to go

@@ -27,6 +27,30 @@ CaptureRunner::Mode captureMode(const std::string& capture)
 }
 
 
+//- What means nothing, or would be another training, on the CPU
+void Trainer::Impl::requireNoGpu(const TrainingConfig& config) const
+{
+    const auto refuse = [this](const std::string& entry, const std::string& remedy)
+    {
+        throw Error(entry + " is for GPUs, and this run is on the " + where.name
+            + (where.reason.empty() ? "" : " (" + where.reason + ')') + ".\n    Remedy: "
+            + remedy);
+    };
+    if (choice.storage == Storage::bfloat16 || choice.storage == Storage::float16)
+    {
+        refuse("precision " + config.precision, "precision float32");
+    }
+    if (config.castOn == "device")
+    {
+        refuse("castOn device", "castOn host");
+    }
+    if (layout.buffer.location == "device")
+    {
+        refuse("buffer.location device", "buffer { location auto; }, or host");
+    }
+}
+
+
 void Trainer::Impl::moveTo(const TrainingConfig& config)
 {
     const at::Device device = where.library->device(where.index);
@@ -91,8 +115,9 @@ void Trainer::Impl::reportMemory(const std::string& reason) const
     const bool isShort = choice.storage == Storage::bfloat16 || choice.storage == Storage::float16;
     throw Error(text + ".\n    Remedy:" + (isShort ? "" : " precision bfloat16;")
         + (choice.recompute ? "" : " recompute yes;")
-        + (keepsSamplesThere ? " buffer { location host; }" : "") + " a smaller batchSize, hiddenSize or"
-        " processorSize; device cpu\n    (" + reason.substr(0, reason.find('\n')) + ')');
+        + (keepsSamplesThere ? " buffer { location host; }" : "")
+        + " a smaller batchSize, hiddenSize or processorSize; device cpu\n    ("
+        + reason.substr(0, reason.find('\n')) + ')');
 }
 
 

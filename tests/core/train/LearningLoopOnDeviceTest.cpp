@@ -110,8 +110,8 @@ Outcome play(const std::string& mode, const std::string& more, int settleEach)
 namespace
 {
 
-//- A run whose cells are cut on its way, which drops what waits, and which stops and goes on if it is
-//  asked to; the buffer gives up samples all the time
+//- A run whose cells are cut on its way, which drops what waits, and which stops and goes on if it
+//  is asked to; the buffer gives up samples all the time
 std::map<std::string, std::string> playOn(const std::string& location, const std::string& more,
     bool stops)
 {
