@@ -7,8 +7,11 @@
 //         --device cpu --precision float32
 //
 // prints a line of JSON per mode: median, 99th percentile and minimum, of executions behind those
-// that fill the buffer. busy: seconds between executions. It needs a core more than threads.
+// that fill the buffer; the bytes that the solver's thread writes for the trainer, how often it asks
+// for memory, and how often it is put to sleep. busy: seconds between executions. It needs a core
+// more than threads.
 
+#include "AllocationCounter.hpp"
 #include "InSituTrainer.hpp"
 #include "WaveCase.hpp"
 #include "config/YamlFile.hpp"
@@ -20,6 +23,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+
 namespace
 {
 
@@ -29,6 +34,15 @@ using Clock = std::chrono::steady_clock;
 double secondsSince(Clock::time_point begin)
 {
     return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+
+//- How often this thread has waited for something so far
+long nSleeps()
+{
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
 }
 
 
@@ -90,14 +104,21 @@ void measure(const Arguments& a, const std::string& mode)
     trainer.begin(theCase, host.mesh());
 
     std::vector<double> seconds;
+    seconds.reserve(static_cast<std::size_t>(a.steps));
+    long memory = 0;
+    long sleeps = 0;
     for (int step = 1; step <= a.capacity + 3 + a.steps; ++step)
     {
         const auto& fields = host.fields(0.1*step);
+        const long memoryBefore = allocationsHere;
+        const long sleepsBefore = nSleeps();
         const auto begin = Clock::now();
         trainer.execute({0.1*step, step, 0.1}, fields);
         if (step > a.capacity + 3)
         {
             seconds.push_back(secondsSince(begin));
+            memory += allocationsHere - memoryBefore;
+            sleeps += nSleeps() - sleepsBefore;
         }
         for (const auto wait = Clock::now(); secondsSince(wait) < a.busy;)
         {}
@@ -108,9 +129,14 @@ void measure(const Arguments& a, const std::string& mode)
     std::sort(seconds.begin(), seconds.end());
     const auto quantile = [&](double q)
         { return seconds[std::min(seconds.size() - 1, std::size_t(q*seconds.size()))]; };
+    // Rows of U, in two dimensions, and p in float32, and their targets as they are
+    const CaseMesh mesh = host.mesh();
+    const std::size_t bytes = 3*(mesh.state.graph->nNodes()*sizeof(float)
+        + mesh.state.graph->nCells()*sizeof(double));
     std::cout << "{\"mode\":\"" << mode << "\",\"cells\":" << host.nCells() << ",\"median_s\":"
         << quantile(0.5) << ",\"p99_s\":" << quantile(0.99) << ",\"minimum_s\":" << seconds.front()
-        << "}" << std::endl;
+        << ",\"bytes\":" << bytes << ",\"allocations\":" << double(memory)/a.steps
+        << ",\"sleeps\":" << double(sleeps)/a.steps << "}" << std::endl;
 }
 
 }
