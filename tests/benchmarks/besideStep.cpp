@@ -7,8 +7,8 @@
 //         --device cpu --precision float32
 //
 // prints a line of JSON per mode: median, 99th percentile and minimum, of executions behind those
-// that fill the buffer; the bytes that the solver's thread writes for the trainer, how often it asks
-// for memory, and how often it is put to sleep. busy: seconds between executions. It needs a core
+// that fill the buffer; the bytes that the solver's thread writes for the trainer, and how many
+// executions ask for memory, and are put to sleep. busy: seconds between executions. It needs a core
 // more than threads.
 
 #include "AllocationCounter.hpp"
@@ -117,8 +117,8 @@ void measure(const Arguments& a, const std::string& mode)
         if (step > a.capacity + 3)
         {
             seconds.push_back(secondsSince(begin));
-            memory += allocationsHere - memoryBefore;
-            sleeps += nSleeps() - sleepsBefore;
+            memory += allocationsHere > memoryBefore;
+            sleeps += nSleeps() > sleepsBefore;
         }
         for (const auto wait = Clock::now(); secondsSince(wait) < a.busy;)
         {}
@@ -135,8 +135,8 @@ void measure(const Arguments& a, const std::string& mode)
         + mesh.state.graph->nCells()*sizeof(double));
     std::cout << "{\"mode\":\"" << mode << "\",\"cells\":" << host.nCells() << ",\"median_s\":"
         << quantile(0.5) << ",\"p99_s\":" << quantile(0.99) << ",\"minimum_s\":" << seconds.front()
-        << ",\"bytes\":" << bytes << ",\"allocations\":" << double(memory)/a.steps
-        << ",\"sleeps\":" << double(sleeps)/a.steps << "}" << std::endl;
+        << ",\"bytes\":" << bytes << ",\"executions\":" << a.steps
+        << ",\"allocate\":" << memory << ",\"sleep\":" << sleeps << "}" << std::endl;
 }
 
 }

@@ -12,7 +12,7 @@ namespace inSitu
 namespace
 {
 
-// Rows of all fields that are written before going on: they stay in the nearest caches
+// Rows of all fields that are handled before going on: they stay in the nearest caches
 constexpr std::int64_t bandRows = 1024;
 
 // Piece 0 is the cells, piece i the faces of patch i − 1
@@ -207,13 +207,18 @@ RowLayout RowLayout::of
 
 
 template<class Scalar, class Value>
-NonFinite gatherRows
+RowGather<Scalar, Value>::RowGather
 (
     const RowLayout& layout,
     const std::vector<FieldView<Scalar>>& views,
     Span<const double> reference,
     Span<Value> rows
 )
+:
+    layout_(layout),
+    views_(views),
+    reference_(reference),
+    target_(rows.data())
 {
     const std::int64_t nRows = checkedRows(layout, views);
     const auto nColumns = static_cast<std::size_t>(layout.nColumns);
@@ -223,35 +228,52 @@ NonFinite gatherRows
             + std::to_string(nColumns) + " columns does not fit " + std::to_string(rows.size())
             + " values and " + std::to_string(reference.size()) + " references");
     }
-    if (nRows == 0)
+}
+
+
+template<class Scalar, class Value>
+bool RowGather<Scalar, Value>::advance()
+{
+    if (layout_.blocks.empty())
     {
-        return {};
+        return false;
+    }
+    const ColumnBlock& leader = layout_.blocks.front();
+    const FieldView<Scalar>& leading = views_[leader.field];
+    const auto rowsOf = [&](std::size_t piece)
+    {
+        return static_cast<std::int64_t>(valuesOf(leading, piece).size())/leader.nComponents;
+    };
+    const std::size_t end = nPieces(layout_, leading);
+    while (piece_ < end && first_ >= rowsOf(piece_))
+    {
+        ++piece_;
+        first_ = 0;
+    }
+    if (piece_ == end)
+    {
+        return false;
     }
 
-    const ColumnBlock& leader = layout.blocks.front();
-    const FieldView<Scalar>& leading = views[leader.field];
-    Value* target = rows.data();
-    bool bad = false;
-    for (std::size_t piece = 0; piece < nPieces(layout, leading); ++piece)
-    {
-        const auto n = static_cast<std::int64_t>(valuesOf(leading, piece).size())
-            /leader.nComponents;
-        for (std::int64_t first = 0; first < n; first += bandRows)
-        {
-            const std::int64_t length = std::min(bandRows, n - first);
-            bad |= gatherBand(layout, views, piece, first, length, reference.data(), target);
-            target += length*layout.nColumns;
-        }
-    }
+    const std::int64_t length = std::min(bandRows, rowsOf(piece_) - first_);
+    bad_ |= gatherBand(layout_, views_, piece_, first_, length, reference_.data(), target_);
+    target_ += length*layout_.nColumns;
+    first_ += length;
+    return true;
+}
 
+
+template<class Scalar, class Value>
+NonFinite RowGather<Scalar, Value>::fault() const
+{
     NonFinite found;
-    if (bad)
+    if (bad_)
     {
-        found = locate<Scalar, Value>(layout, views, reference, false);
+        found = locate<Scalar, Value>(layout_, views_, reference_, false);
     }
-    if (bad && found.field < 0)
+    if (bad_ && found.field < 0)
     {
-        found = locate<Scalar, Value>(layout, views, reference, true);
+        found = locate<Scalar, Value>(layout_, views_, reference_, true);
     }
     return found;
 }
@@ -281,14 +303,10 @@ std::vector<double> columnSums
 }
 
 
-template NonFinite gatherRows(const RowLayout&, const std::vector<FieldView<float>>&,
-    Span<const double>, Span<float>);
-template NonFinite gatherRows(const RowLayout&, const std::vector<FieldView<float>>&,
-    Span<const double>, Span<double>);
-template NonFinite gatherRows(const RowLayout&, const std::vector<FieldView<double>>&,
-    Span<const double>, Span<float>);
-template NonFinite gatherRows(const RowLayout&, const std::vector<FieldView<double>>&,
-    Span<const double>, Span<double>);
+template class RowGather<float, float>;
+template class RowGather<float, double>;
+template class RowGather<double, float>;
+template class RowGather<double, double>;
 template std::vector<double> columnSums(const RowLayout&, const std::vector<FieldView<float>>&);
 template std::vector<double> columnSums(const RowLayout&, const std::vector<FieldView<double>>&);
 

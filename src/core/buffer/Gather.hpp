@@ -72,11 +72,43 @@ struct NonFinite
 
 //- One pass: rows[r, c] = Value(field component − reference[c]), difference formed in
 //  double. rows is [nRows, nColumns] with nRows = cells (+ faces of all patches, if the
-//  layout has boundary rows). Allocates nothing; the same bits on every processor.
-//  Finiteness is checked on the way; the first bad entry in row order of the first bad
-//  field is returned (values of the field before differences out of range), rows are then
-//  unspecified. To be called with floating-point traps off. Throws Error if the sizes do
-//  not fit. Scalar, Value: float or double.
+//  layout has boundary rows). Allocates nothing; the same bits on every processor. To be used with
+//  floating-point traps off. All that it is given outlives it. Scalar, Value: float or double.
+template<class Scalar, class Value>
+class RowGather
+{
+public:
+
+    //- Throws Error if the sizes do not fit
+    RowGather
+    (
+        const RowLayout& layout,
+        const std::vector<FieldView<Scalar>>& views,
+        Span<const double> reference,
+        Span<Value> rows
+    );
+
+    //- Some rows more, few enough for the nearest caches: gathers of the same fields that take turns
+    //  read them once from memory. False when there are none left.
+    bool advance();
+
+    //- Behind the last rows. Finiteness is checked on the way: the first bad entry in row order of
+    //  the first bad field (values of the field before differences out of range); rows are then
+    //  unspecified.
+    NonFinite fault() const;
+
+private:
+
+    const RowLayout& layout_;
+    const std::vector<FieldView<Scalar>>& views_;
+    Span<const double> reference_;
+    Value* target_;
+    std::size_t piece_ = 0;
+    std::int64_t first_ = 0;        // row of the piece
+    bool bad_ = false;
+};
+
+//- All of one gather
 template<class Scalar, class Value>
 NonFinite gatherRows
 (
@@ -84,7 +116,13 @@ NonFinite gatherRows
     const std::vector<FieldView<Scalar>>& views,
     Span<const double> reference,
     Span<Value> rows
-);
+)
+{
+    RowGather<Scalar, Value> gather(layout, views, reference, rows);
+    while (gather.advance())
+    {}
+    return gather.fault();
+}
 
 //- Sum of each column over the cells [nColumns], in double in a fixed order: the caller
 //  adds up the ranks and divides by the global number of cells

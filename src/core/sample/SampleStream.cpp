@@ -106,6 +106,28 @@ void SampleStream::setReferences(std::vector<double> input, std::vector<double> 
 }
 
 
+//- Inputs and targets are mostly of the same fields
+template<class Value, class Scalar>
+NonFinite SampleStream::gatherInto
+(
+    Snapshot& snapshot,
+    const std::vector<FieldView<Scalar>>& views
+) const
+{
+    RowGather<Scalar, Value> input(layout_.input, views, Span<const double>(inputReference_),
+        spanOf<Value>(snapshot.input, nRows(), layout_.input.nColumns));
+    RowGather<Scalar, double> target(layout_.target, views, Span<const double>(noReference_),
+        spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
+    for (bool more = true; more;)
+    {
+        more = input.advance();
+        more = target.advance() || more;
+    }
+    const NonFinite fault = input.fault();
+    return fault.field < 0 ? target.fault() : fault;
+}
+
+
 template<class Scalar>
 SampleStream::Taken SampleStream::take
 (
@@ -126,15 +148,7 @@ SampleStream::Taken SampleStream::take
         {now.time, now.timeIndex, now.deltaT, mesh_, inputs_->acquire(), rawTargets_->acquire()};
 
     taken.fault = layout_.precision == Precision::float32
-      ? gatherRows(layout_.input, views, Span<const double>(inputReference_),
-            spanOf<float>(snapshot.input, nRows(), layout_.input.nColumns))
-      : gatherRows(layout_.input, views, Span<const double>(inputReference_),
-            spanOf<double>(snapshot.input, nRows(), layout_.input.nColumns));
-    if (taken.fault.field < 0)
-    {
-        taken.fault = gatherRows(layout_.target, views, Span<const double>(noReference_),
-            spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
-    }
+      ? gatherInto<float>(snapshot, views) : gatherInto<double>(snapshot, views);
     if (taken.fault.field < 0 && edges_)
     {
         snapshot.edges = edges_->acquire();

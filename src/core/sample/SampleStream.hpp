@@ -117,6 +117,9 @@ private:
     template<class Scalar>
     void fixReferences(const std::vector<FieldView<Scalar>>& views, const Comm& comm);
 
+    template<class Value, class Scalar>
+    NonFinite gatherInto(Snapshot& snapshot, const std::vector<FieldView<Scalar>>& views) const;
+
     void makeSlots();
 
     Layout layout_;

@@ -139,6 +139,48 @@ TEST(Gather, RowsAreCellsThenPatchFacesAndColumnsFollowTheListOfFields)
 }
 
 
+TEST(Gather, TwoMayTakeTurns)
+{
+    std::mt19937 generator(5);
+    Fields fields;
+    fields.specs = {spec("p", 1, {0}), spec("U", 3, {0, 2})};
+    for (const int n : {1, 3})
+    {
+        std::vector<double> values(2600*n);
+        for (double& value : values)
+        {
+            value = generator()*1e-4;
+        }
+        fields.cells.push_back(values);
+        fields.patches.push_back({std::vector<double>(values.begin(), values.begin() + 7*n)});
+    }
+    const auto views = fields.views();
+    const RowLayout all = RowLayout::of(fields.specs, {1, 0}, true);
+    const RowLayout cells = RowLayout::of(fields.specs, {0}, false);
+    const std::vector<double> reference = references(3);
+    const Span<const double> first(reference.data(), 3), second(reference.data() + 1, 1);
+
+    std::vector<float> rows(2607*3), expectedRows(rows.size());
+    std::vector<double> values(2600), expectedValues(values.size());
+    gatherRows(all, views, first, Span<float>(expectedRows));
+    gatherRows(cells, views, second, Span<double>(expectedValues));
+
+    RowGather<double, float> longer(all, views, first, Span<float>(rows));
+    RowGather<double, double> shorter(cells, views, second, Span<double>(values));
+    int nTurns = 0;
+    for (bool more = true; more; ++nTurns)
+    {
+        more = longer.advance();
+        more = shorter.advance() || more;
+    }
+    EXPECT_GT(nTurns, 3);
+    EXPECT_EQ(rows, expectedRows);
+    EXPECT_EQ(values, expectedValues);
+    EXPECT_EQ(longer.fault().field, -1);
+    EXPECT_FALSE(longer.advance());
+}
+
+
 TEST(Gather, WithoutBoundaryRowsThePatchesAreLeftOut)
 {
     const Fields fields = flow();
