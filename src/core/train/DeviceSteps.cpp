@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/DeviceSteps.hpp"
 
-#include "model/TensorState.hpp"
+#include "train/GradientBuffer.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -66,13 +66,22 @@ DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
 }
 
 
-void DeviceSteps::setOptimizer(std::unique_ptr<FusedOptimizer> optimizer, double maxGradNorm,
-    std::int64_t nPasses)
+void DeviceSteps::setOptimizer(const OptimizerOptions& options)
 {
+    std::unique_ptr<FusedOptimizer> next;
+    queue_->put([&]
+    {
+        next = options.buildFused(parameters_);
+        if (optimizer_)
+        {
+            next->load(optimizer_->save());
+        }
+    });
+    queue_->waitFor(queue_->mark());
     runner_.forget();
-    optimizer_ = std::move(optimizer);
-    maxGradNorm_ = maxGradNorm;
-    nPasses_ = nPasses;
+    optimizer_ = std::move(next);
+    maxGradNorm_ = options.maxGradNorm;
+    nPasses_ = options.gradAccumulationSteps;
     rate_.reset();
 }
 
@@ -84,12 +93,13 @@ void DeviceSteps::setLoss(Loss& loss)
 }
 
 
-void DeviceSteps::setLearningRate(double rate)
+void DeviceSteps::begin(const TrainingStep& step)
 {
-    if (rate_ != rate)
+    step_ = step;
+    if (rate_ != step.learningRate)
     {
-        queue_->put([this, rate] { optimizer_->setLearningRate(rate); });
-        rate_ = rate;
+        queue_->put([this, rate = step.learningRate] { optimizer_->setLearningRate(rate); });
+        rate_ = step.learningRate;
     }
 }
 
@@ -136,7 +146,7 @@ void DeviceSteps::put(const DeviceBatches::Batch& batch, double weightSum, doubl
         const at::Tensor here = freeReadings_.back();
         freeReadings_.pop_back();
         queue_->put([here, there = readings_] { at::Tensor(here).copy_(there, true); });
-        inFlight_.push_back({queue_->mark(), here});
+        inFlight_.push_back({step_, queue_->mark(), here});
     }
 }
 
@@ -187,7 +197,7 @@ at::Tensor DeviceSteps::norm(const std::vector<at::Tensor>& tensors) const
 }
 
 
-//- As Trainer::step() and update() on the host, with flags in the place of branches
+//- As StepsOnHost::start() and update(), with flags in the place of branches
 void DeviceSteps::finishStep()
 {
     if (ranks_)
@@ -269,9 +279,9 @@ void DeviceSteps::finishStep()
 }
 
 
-std::vector<DeviceSteps::Result> DeviceSteps::take(std::size_t maxLeft)
+std::vector<TrainingStep> DeviceSteps::take(std::size_t maxLeft)
 {
-    std::vector<Result> results;
+    std::vector<TrainingStep> steps;
     while (inFlight_.size() > maxLeft)
     {
         queue_->waitFor(inFlight_.front().mark);
@@ -280,68 +290,61 @@ std::vector<DeviceSteps::Result> DeviceSteps::take(std::size_t maxLeft)
         const bool due = values[dueReading] != 0;
         const bool kept = values[weightsReading] != 0;
 
-        Result result;
-        result.loss = values[lossReading];
-        result.gradientNorm = values[normReading];
+        TrainingStep step = inFlight_.front().step;
+        step.loss = values[lossReading];
+        step.gradientNorm = kept ? values[normReading] : std::nan("");
         // A scale that has become as small as this does not help any more
-        result.overflow = !good && scaler_ && values[scaleReading] >= 1;
-        result.finite = (good || result.overflow) && kept;
-        result.updated = due && kept;
-        result.count = values[countReading];
-        result.metric = values[metricReading];
-        if (!kept)
-        {
-            result.gradientNorm = std::nan("");
-        }
-        results.push_back(result);
+        step.overflow = !good && scaler_ && values[scaleReading] >= 1;
+        step.finite = (good || step.overflow) && kept;
+        step.updated = due && kept;
+        step.meanLoss = values[metricReading];
+        steps.push_back(step);
+        nWaiting_ = static_cast<std::int64_t>(values[countReading]);
         freeReadings_.push_back(inFlight_.front().readings);
         inFlight_.pop_front();
     }
-    return results;
+    return steps;
 }
 
 
-StateTree DeviceSteps::saveAccumulated() const
+std::int64_t DeviceSteps::nAhead() const
 {
-    StateTree state;
+    return (nWaiting_ + static_cast<std::int64_t>(inFlight_.size()))/nPasses_;
+}
+
+
+void DeviceSteps::save(StateTree& state) const
+{
     const auto count = static_cast<std::int64_t>(count_.item<double>());
-    state.putInt("count", count);
-    for (std::size_t i = 0; count > 0 && i < sums_.size(); ++i)
+    state.putTree("optimizer", optimizer_->save());
+    state.putTree("accumulated",
+        GradientBuffer(count, count > 0 ? sums_ : std::vector<at::Tensor>()).save());
+    state.putDouble("lossSum", lossSum_.item<double>());
+    if (scaler_)
     {
-        putTensor(state, "sum/" + std::to_string(i), sums_[i]);
+        state.putTree("gradScaler", scaler_->save());
     }
-    return state;
 }
 
 
-double DeviceSteps::lossSum() const
+void DeviceSteps::load(const StateTree& state, bool withOptimizer)
 {
-    return lossSum_.item<double>();
-}
-
-
-std::optional<StateTree> DeviceSteps::saveScaler() const
-{
-    return scaler_ ? std::optional<StateTree>(scaler_->save()) : std::nullopt;
-}
-
-
-void DeviceSteps::load(const StateTree& accumulated, double lossSum, const StateTree& scaler)
-{
-    count_.fill_(static_cast<double>(accumulated.getInt("count")));
+    const GradientBuffer accumulated =
+        GradientBuffer::from(state.subTree("accumulated"), parameters_);
+    const double lossSum = state.getDouble("lossSum");
+    if (withOptimizer)
+    {
+        optimizer_->load(state.subTree("optimizer"));
+    }
+    nWaiting_ = accumulated.count();
+    count_.fill_(static_cast<double>(nWaiting_));
     lossSum_.fill_(lossSum);
     for (std::size_t i = 0; i < sums_.size(); ++i)
     {
-        const std::string name = "sum/" + std::to_string(i);
-        if (accumulated.has(name))
-        {
-            sums_[i].copy_(getTensor(accumulated, name, sums_[i]));
-        }
-        else
-        {
-            sums_[i].zero_();
-        }
+        const at::Tensor& sum = accumulated.sums()[i];
+        sum.defined() ? sums_[i].copy_(sum) : sums_[i].zero_();
     }
+    const StateTree scaler = state.subTree("gradScaler");
     if (scaler_ && !scaler.arrays().empty())
     {
         scaler_->load(scaler);

@@ -9,6 +9,8 @@
 #include "train/FusedOptimizer.hpp"
 #include "train/GradScaler.hpp"
 #include "train/Loss.hpp"
+#include "train/Optimizer.hpp"
+#include "train/TrainingStep.hpp"
 
 #include <deque>
 #include <memory>
@@ -26,44 +28,28 @@ class DeviceSteps
 {
 public:
 
-    //- Losses and norms of one step
-    struct Result
-    {
-        double loss = 0;
-        double gradientNorm = 0;        //!< of the step's gradient, or of the mean that was used
-        bool finite = true;             //!< loss and gradient; and the new weights
-        bool updated = false;
-        bool overflow = false;          //!< left out: beyond float16, the scale was lowered for it
-        double count = 0;               //!< passes that wait for an update
-        double metric = 0;              //!< mean loss of the passes behind an update
-    };
-
     //- Batches and runner are of the same queue; model and loss outlive it. scaled: for float16. ranks:
     //  that compute the model together, each with its share of the loss; null: one.
     DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model, const at::Device& device,
         DeviceBatches batches, CaptureRunner runner, bool scaled,
         std::shared_ptr<DeviceRanks> ranks);
 
-    //- From the next step on. The optimiser is of the model's parameters; maxGradNorm 0: no
-    //  clipping; updates come every nPasses finite steps.
-    void setOptimizer(std::unique_ptr<FusedOptimizer> optimizer, double maxGradNorm,
-        std::int64_t nPasses);
+    //- As those of Steps; the loss outlives its steps
+    void setOptimizer(const OptimizerOptions& options);
     void setLoss(Loss& loss);
 
-    //- Nothing recorded holds any longer
-    void forget() { runner_.forget(); }
-
-    //- Write the rate into the device, if it is another one
-    void setLearningRate(double rate);
-
-    FusedOptimizer& optimizer() { return *optimizer_; }
-    const FusedOptimizer& optimizer() const { return *optimizer_; }
+    //- Nothing may be in flight; within the queue
+    void save(StateTree& state) const;
+    void load(const StateTree& state, bool withOptimizer);
 
     //- Until the values of the last batch may be overwritten
     void waitForHost() { batches_.waitForHost(); }
 
     //- Let go of samples that nobody else holds
     void letGo() { batches_.letGo(); }
+
+    //- What is added next is of this step, with its learning rate
+    void begin(const TrainingStep& step);
 
     //- A part of a step, on one mesh, with its share of loss and gradient. The last one ends it.
     void add(const GraphBatch& inputs, const at::Tensor& targets,
@@ -73,20 +59,15 @@ public:
     void add(const BatchParts& parts, const CellWeights::Values& weights, double share,
         bool isFirst, bool isLast);
 
-    //- What the oldest steps gave, in order, so that at most maxLeft stay in flight
-    std::vector<Result> take(std::size_t maxLeft);
-
-    //- Sums over passes that wait for an update, as GradientBuffer, and the scaler. Nothing may be
-    //  in flight; load() runs within the queue.
-    StateTree saveAccumulated() const;
-    double lossSum() const;
-    std::optional<StateTree> saveScaler() const;
-    void load(const StateTree& accumulated, double lossSum, const StateTree& scaler);
+    //- As those of Steps
+    std::vector<TrainingStep> take(std::size_t maxLeft);
+    std::int64_t nAhead() const;
 
 private:
 
     struct InFlight
     {
+        TrainingStep step;
         std::int64_t mark;
         at::Tensor readings;            // on the host
     };
@@ -106,7 +87,7 @@ private:
     std::vector<at::Tensor> parameters_;    // leaves
     std::unique_ptr<FusedOptimizer> optimizer_;
     double maxGradNorm_ = 0;
-    std::int64_t nPasses_ = 1;
+    std::int64_t nPasses_ = 1;              // behind an update
     std::optional<double> rate_;
     Loss* loss_ = nullptr;
     std::optional<GradScaler> scaler_;
@@ -120,7 +101,9 @@ private:
     at::Tensor lossSum_;
     at::Tensor readings_;
 
+    TrainingStep step_;                     // that parts are added to
     std::deque<InFlight> inFlight_;
+    std::int64_t nWaiting_ = 0;             // passes that wait for an update
     std::vector<at::Tensor> freeReadings_;  // pinned
 };
 

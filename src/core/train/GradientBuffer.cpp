@@ -66,6 +66,13 @@ void KeptValues::restore(const std::vector<at::Tensor>& tensors) const
 }
 
 
+GradientBuffer::GradientBuffer(std::int64_t count, std::vector<at::Tensor> sums)
+:
+    count_(count),
+    sums_(std::move(sums))
+{}
+
+
 void GradientBuffer::add(const std::vector<at::Tensor>& gradients)
 {
     sums_.resize(gradients.size());
@@ -127,9 +134,7 @@ StateTree GradientBuffer::save() const
 GradientBuffer GradientBuffer::from(const StateTree& state,
     const std::vector<at::Tensor>& parameters)
 {
-    GradientBuffer buffer;
-    buffer.count_ = state.getInt("count");
-    buffer.sums_.resize(parameters.size());
+    GradientBuffer buffer(state.getInt("count"), std::vector<at::Tensor>(parameters.size()));
     for (std::size_t i = 0; i < parameters.size(); ++i)
     {
         const std::string name = "sum/" + std::to_string(i);

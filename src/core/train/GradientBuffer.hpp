@@ -37,10 +37,14 @@ class GradientBuffer
 {
 public:
 
+    GradientBuffer() = default;
+    GradientBuffer(std::int64_t count, std::vector<at::Tensor> sums);
+
     //- Add the gradients of a pass; undefined ones belong to parameters without influence
     void add(const std::vector<at::Tensor>& gradients);
 
     std::int64_t count() const { return count_; }
+    const std::vector<at::Tensor>& sums() const { return sums_; }
 
     //- Hand the sum, or the mean over the passes, out and start anew
     std::vector<at::Tensor> takeSum();

@@ -6,31 +6,30 @@
 #include "config/Flatten.hpp"
 #include "io/Crc32.hpp"
 #include "io/requireSameFile.hpp"
-#include "model/FlatModel.hpp"
 #include "model/TorchScriptModel.hpp"
-#include "train/FixedChunks.hpp"
-#include "train/predictPhysical.hpp"
-#include "train/sumGradients.hpp"
 
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <utility>
 
 namespace inSitu
 {
 namespace
 {
 
-// Streams of one seed must differ: the weights take the seed itself
-constexpr std::uint64_t noiseStream = 0x9e3779b97f4a7c15ULL;
-
 bool isUnder(const std::string& path, const std::string& block)
 {
     return path.compare(0, block.size() + 1, block + '.') == 0;
+}
+
+
+//- What a GPU copies
+bool isPinned(const ChosenDevice& where)
+{
+    return where.library && !where.library->device(where.index).is_cpu();
 }
 
 }
@@ -47,25 +46,8 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
     model(config.model->build(layout.shape, config.arithmetic(),
         static_cast<std::uint64_t>(config.seed), pool)),
     where(chooseDevice(config.device, *model, comm, layout.devices)),
-    choice(config.onDevice(where.index)),
-    arithmetic(config.arithmetic()),
-    isPinned(where.library && !where.library->device(where.index).is_cpu()),
-    assembler
-    (
-        {
-            layout.nInputColumns,
-            layout.nFeatures,
-            layout.staticColumns,
-            layout.shape.nOutputs,
-            arithmetic,
-            layout.nEdgeInputs,
-            isPinned
-        },
-        pool,
-        layout.countBuild
-    ),
-    weights(comm, layout.countBuild),
-    noise(static_cast<std::uint64_t>(config.seed) ^ noiseStream)
+    batches(layout, config.arithmetic(), static_cast<std::uint64_t>(config.seed),
+        isPinned(where), comm, pool, profiler)
 {
     for (const auto& [key, file] : {std::make_pair("model", config.model->file()),
         std::make_pair("loss", config.loss->file())})
@@ -76,16 +58,7 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
         }
     }
     model->joinRanks(comm);
-    choice.ranks = where.ranks;
-    if (where.library)
-    {
-        moveTo(config);
-    }
-    else
-    {
-        requireNoGpu(config);
-    }
-    parameters = model->parameters();
+    steps = makeSteps(config, where, {layout, *model, batches, *comm, pool, profiler});
     const bool isScripted = dynamic_cast<const TorchScriptModel*>(model.get());
     at::set_num_threads(isScripted ? pool.nThreads() : 1);
 
@@ -95,71 +68,20 @@ Trainer::Impl::Impl(const TrainingConfig& config, TrainerLayout theLayout,
 }
 
 
-Trainer::Impl::~Impl()
-{
-    // What is in flight uses what is about to go
-    try
-    {
-        if (queue)
-        {
-            queue->waitFor(queue->mark());
-        }
-    }
-    catch (const std::exception&)
-    {
-        // The device has failed: nothing is in flight
-    }
-}
-
-
 void Trainer::Impl::applyOptimizer(const TrainingConfig& config)
 {
+    settle(0);
     baseRate = config.optimizer->learningRate;
-    accumulationSteps = config.optimizer->gradAccumulationSteps;
-    maxGradNorm = config.optimizer->maxGradNorm;
     optimizerType = config.optimizerType;
-    if (queue)
-    {
-        whereItIs([&]
-        {
-            std::unique_ptr<FusedOptimizer> next = config.optimizer->buildFused(parameters);
-            if (hasOptimizer)
-            {
-                next->load(steps->optimizer().save());
-            }
-            hasOptimizer = true;
-            fused = std::move(next);
-        });
-        steps->setOptimizer(std::move(fused), maxGradNorm, accumulationSteps);
-        return;
-    }
-    std::unique_ptr<Optimizer> next = config.optimizer->build(parameters);
-    if (optimizer)
-    {
-        next->load(optimizer->save());
-    }
-    optimizer = std::move(next);
+    steps->setOptimizer(*config.optimizer);
 }
 
 
 void Trainer::Impl::applyLoss(const TrainingConfig& config)
 {
-    if (queue)
-    {
-        settle(0);
-        steps->forget();
-    }
-    loss = config.loss->build(pool);
-    if (queue)
-    {
-        if (config.capture == "yes" && !loss->canBeRecorded())
-        {
-            throw Error("training.capture yes: a step with the loss of a TorchScript file cannot be"
-                " recorded; choose capture auto or no");
-        }
-        steps->setLoss(*loss);
-    }
-    weightedByVolume = config.loss->weights == "volume";
+    settle(0);
+    steps->setLoss(config);
+    batches.weightByVolume(config.loss->weights == "volume");
 }
 
 
@@ -175,180 +97,25 @@ void Trainer::Impl::applySchedule(const TrainingConfig& config)
 }
 
 
-BatchNoise Trainer::Impl::drawNoise(const std::vector<Sample>& samples,
-    const Normaliser& normaliser)
+//- Tell of the oldest steps, so that at most maxLeft stay in flight
+void Trainer::Impl::settle(std::size_t maxLeft)
 {
-    if (!(layout.noise > 0))
+    for (const Step& step : steps->take(maxLeft))
     {
-        return {};
-    }
-    const std::int64_t nCells = samples.front().mesh.graph->nCells();
-    const auto batchSize = static_cast<std::int64_t>(samples.size());
-    at::Tensor drawn = at::empty({batchSize, nCells, layout.nInputColumns}, at::kDouble);
-    const std::size_t perSample = static_cast<std::size_t>(nCells)*layout.nInputColumns;
-    double* values = drawn.mutable_data_ptr<double>();
-    for (const Sample& sample : samples)
-    {
-        noise.draw(sample.mesh.ids ? Span<const std::int64_t>(sample.mesh.ids->cells)
-            : Span<const std::int64_t>(), layout.nInputColumns, {values, perSample}, pool);
-        values += perSample;
-    }
-    const auto type = at::dtype(scalarType(arithmetic)).pinned_memory(isPinned);
-    BatchNoise result;
-    result.inputs = at::empty(drawn.sizes(), type).copy_(drawn.mul_(layout.noise));
-    if (!layout.increment)
-    {
-        return result;
-    }
-
-    const Scaling input = normaliser.input();
-    const Scaling target = normaliser.target();
-    for (std::size_t c = 0; c < layout.inputOfTarget.size(); ++c)
-    {
-        const int from = layout.inputOfTarget[c];
-        if (from >= 0)
+        if (step.updated)
         {
-            if (!result.targets.defined())
-            {
-                result.targets = at::zeros({batchSize, nCells, layout.shape.nOutputs}, type);
-            }
-            result.targets.select(2, static_cast<std::int64_t>(c)).copy_(
-                result.inputs.select(2, from).mul(-input.scale[from]/target.scale[c]));
+            ++nUpdates;
+            schedule->observe(step.meanLoss);
         }
+        ended.push_back(step);
     }
-    return result;
 }
 
 
-//- The samples of each mesh together, meshes in the order of their first sample; those with
-//  values on edges one by one, since a batch shares its edges
-std::vector<std::vector<Sample>> Trainer::Impl::byMesh(
-    const std::vector<Sample>& batch)
+void Trainer::Impl::reach(const std::function<void()>& work)
 {
-    std::vector<std::vector<Sample>> groups;
-    for (const Sample& sample : batch)
-    {
-        auto group = std::find_if(groups.begin(), groups.end(),
-            [&](const std::vector<Sample>& g)
-                { return !sample.edges && g.front().mesh == sample.mesh; });
-        if (group == groups.end())
-        {
-            group = groups.emplace(group);
-        }
-        group->push_back(sample);
-    }
-    return groups;
-}
-
-
-Trainer::Impl::Pass Trainer::Impl::pass(const std::vector<Sample>& batch,
-    const Normaliser& normaliser)
-{
-    const std::vector<std::vector<Sample>> groups = byMesh(batch);
-    if (groups.size() == 1)
-    {
-        return passOnOneMesh(batch, 1, normaliser);
-    }
-
-    Pass total;
-    GradientBuffer gradients;
-    for (const std::vector<Sample>& group : groups)
-    {
-        const double share = static_cast<double>(group.size())/static_cast<double>(batch.size());
-        const Pass part = passOnOneMesh(group, share, normaliser);
-        total.loss += part.loss;
-        if (!std::isfinite(total.loss))
-        {
-            return {total.loss, {}};
-        }
-        gradients.add(part.gradients);
-    }
-    total.gradients = gradients.takeSum();
-    return total;
-}
-
-
-//- Normalised inputs and targets of samples on one mesh
-std::pair<GraphBatch, at::Tensor> Trainer::Impl::assemble(const std::vector<Sample>& samples,
-    const Normaliser& normaliser)
-{
-    const ScopedTimer timer(profiler, "assemble");
-    const BatchNoise drawn = drawNoise(samples, normaliser);
-    const GraphBatch inputs =
-        assembler.inputs(samples, normaliser.inputScales(), drawn.inputs);
-    const at::Tensor targets = assembler.targets(samples, normaliser.target(), drawn.targets);
-    return {inputs, targets};
-}
-
-
-Trainer::Impl::Pass Trainer::Impl::passOnOneMesh(const std::vector<Sample>& samples, double share,
-    const Normaliser& normaliser)
-{
-    const auto [inputs, targets] = assemble(samples, normaliser);
-
-    at::Tensor value;
-    {
-        const ScopedTimer timer(profiler, "forward");
-        const CellWeights::Values& cells = weights.on(samples.front().mesh, weightedByVolume);
-        model->train(true);
-        value = (*loss)(model->forward(inputs), targets, cells.cells, cells.sum);
-        if (share != 1)
-        {
-            value = value*share;
-        }
-    }
-    Pass result;
-    result.loss = value.item<double>();
-    comm->sum(Span<double>(&result.loss, 1));
-
-    if (std::isfinite(result.loss))
-    {
-        const ScopedTimer timer(profiler, "backward");
-        result.gradients = torch::autograd::grad({value}, parameters, {}, false, false, true);
-        if (!model->sumsGradients())
-        {
-            sumGradients(result.gradients, parameters, *comm);
-        }
-    }
-    return result;
-}
-
-
-//- An optimiser step with the accumulated gradients; returns their norm before clipping
-double Trainer::Impl::update()
-{
-    const double metric = lossSum/static_cast<double>(accumulated.count());
-    const std::vector<at::Tensor> gradients = accumulated.takeMean();
-    lossSum = 0;
-
-    const double norm = euclideanNorm(gradients, pool);
-    const double shortening = maxGradNorm/(norm + 1e-6);    // as torch's clip_grad_norm_
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-    {
-        if (maxGradNorm > 0 && shortening < 1 && gradients[i].defined())
-        {
-            gradients[i].mul_(shortening);
-        }
-        parameters[i].mutable_grad() = gradients[i];
-    }
-
-    previous.keep(parameters);
-    optimizer->setLearningRate(learningRate());
-    optimizer->step();
-    for (at::Tensor& parameter : parameters)
-    {
-        parameter.mutable_grad().reset();
-    }
-    if (!std::isfinite(euclideanNorm(parameters, pool)))
-    {
-        // Better the weights before than none at all, for ever
-        previous.restore(parameters);
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-
-    ++nUpdates;
-    schedule->observe(metric);
-    return norm;
+    settle(0);
+    steps->reach(work);
 }
 
 
@@ -364,26 +131,8 @@ Trainer::~Trainer() = default;
 
 void Trainer::predict(const Sample& sample, const Normaliser& normaliser, Span<double> prediction)
 {
-    Impl& self = *impl_;
-    const ScopedTimer timer(self.profiler, "predict");
-    if (!self.queue)
-    {
-        const GraphBatch batch = self.assembler.inputs(sample, normaliser.inputScales());
-        predictPhysical(*self.model, batch, normaliser.target(), self.pool, prediction);
-        return;
-    }
-    self.steps->waitForHost();
-    self.steps->letGo();        // also where there is no time to train
-    const GraphBatch batch = self.assembler.inputs(sample, normaliser.inputScales());
-    try
-    {
-        toPhysical((*self.forward)(batch), batch.graph->nCells(), normaliser.target(), self.pool,
-            prediction);
-    }
-    catch (const c10::OutOfMemoryError& error)
-    {
-        self.reportMemory(error.what_without_backtrace());
-    }
+    const ScopedTimer timer(impl_->profiler, "predict");
+    impl_->steps->predict(sample, normaliser, prediction);
 }
 
 
@@ -405,7 +154,7 @@ void Trainer::followScales(const Scaling& before, const Scaling& after)
     bool isRescaled = false;
     const auto rescale = [&, self = impl_.get()]
         { isRescaled = self->model->rescaleOutput(factor, shift); };
-    impl_->whereItIs(rescale);
+    impl_->reach(rescale);
     if (isRescaled)
     {
         impl_->best.rescale(factor, shift);
@@ -413,61 +162,22 @@ void Trainer::followScales(const Scaling& before, const Scaling& after)
 }
 
 
-Trainer::Step Trainer::Impl::stepHere(const std::vector<Sample>& batch,
-    const Normaliser& normaliser)
-{
-    Step step;
-    step.number = nSteps;
-    step.learningRate = learningRate();
-    const Pass pass = this->pass(batch, normaliser);
-    step.loss = pass.loss;
-
-    const ScopedTimer timer(profiler, "update");
-    step.gradientNorm = euclideanNorm(pass.gradients, pool);
-    step.finite = std::isfinite(step.loss) && std::isfinite(step.gradientNorm);
-    if (!step.finite)
-    {
-        return step;
-    }
-
-    accumulated.add(pass.gradients);
-    lossSum += step.loss;
-    if (accumulated.count() >= accumulationSteps)
-    {
-        step.gradientNorm = update();
-        step.finite = std::isfinite(step.gradientNorm);
-        step.updated = step.finite;
-    }
-    return step;
-}
-
-
 void Trainer::start(const std::vector<Sample>& batch, const Normaliser& normaliser)
 {
     Impl& self = *impl_;
     ++self.nSteps;
-    if (!self.queue)
-    {
-        self.ended.push_back(self.stepHere(batch, normaliser));
-        return;
-    }
-    try
-    {
-        self.startOnDevice(batch, normaliser);
-    }
-    catch (const c10::OutOfMemoryError& error)
-    {
-        self.reportMemory(error.what_without_backtrace());
-    }
+    self.settle(self.schedule->observes() ? 0 : Steps::maxInFlight - 1);
+    Step step;
+    step.number = self.nSteps;
+    step.learningRate =
+        self.baseRate*self.schedule->factor(self.nUpdates + self.steps->nAhead());
+    self.steps->start(step, batch, normaliser);
 }
 
 
 std::vector<Trainer::Step> Trainer::ended(bool wait)
 {
-    if (wait && impl_->queue)
-    {
-        impl_->settle(0);
-    }
+    impl_->settle(wait ? 0 : Steps::maxInFlight);
     return std::exchange(impl_->ended, {});
 }
 
@@ -493,7 +203,7 @@ const std::string& Trainer::reasonForDevice() const
 
 bool Trainer::keepsSamplesThere() const
 {
-    return impl_->keepsSamplesThere;
+    return impl_->steps->keepsSamples();
 }
 
 
@@ -553,16 +263,15 @@ void Trainer::warmUp()
 
 std::string Trainer::firstStaleEntry() const
 {
-    const std::string text = impl_->weights.firstStaleEntry();
-    return text.empty() ? impl_->assembler.firstStaleEntry() : text;
+    return impl_->batches.firstStaleEntry();
 }
 
 
 bool Trainer::sameOnAllRanks() const
 {
-    impl_->whereItIs([] {});
+    impl_->reach([] {});
     std::uint32_t sum = 0;
-    for (const at::Tensor& parameter : impl_->parameters)
+    for (const at::Tensor& parameter : impl_->model->parameters())
     {
         const at::Tensor values = parameter.detach().to(at::kCPU).contiguous();
         sum = crc32(values.const_data_ptr(), values.nbytes(), sum);
@@ -579,21 +288,21 @@ std::int64_t Trainer::nSteps() const
 
 std::int64_t Trainer::nUpdates() const
 {
-    impl_->whereItIs([] {});
+    impl_->reach([] {});
     return impl_->nUpdates;
 }
 
 
 Model& Trainer::model()
 {
-    impl_->whereItIs([] {});
+    impl_->reach([] {});
     return *impl_->model;
 }
 
 
 void Trainer::keepBest(double skill)
 {
-    impl_->whereItIs([self = impl_.get(), skill]
+    impl_->reach([self = impl_.get(), skill]
         { self->best.keep(*self->model, self->layout.shape.nOutputs, skill); });
 }
 
@@ -606,7 +315,7 @@ double Trainer::bestSkill() const
 
 void Trainer::visitBest(const std::function<void(const Model&)>& visit)
 {
-    impl_->whereItIs([self = impl_.get(), &visit] { self->best.visit(*self->model, visit); });
+    impl_->reach([self = impl_.get(), &visit] { self->best.visit(*self->model, visit); });
 }
 
 }

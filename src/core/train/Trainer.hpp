@@ -2,52 +2,21 @@
 #pragma once
 
 #include "base/Comm.hpp"
-#include "base/Stamped.hpp"
 #include "base/StateTree.hpp"
 #include "profile/Profiler.hpp"
 #include "sample/Normaliser.hpp"
 #include "sample/Sample.hpp"
+#include "train/TrainerLayout.hpp"
 #include "train/TrainingConfig.hpp"
+#include "train/TrainingStep.hpp"
 
-#include <cstddef>
 #include <functional>
-#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace inSitu
 {
-
-//- What the trainer has to know of the case besides its configuration
-struct TrainerLayout
-{
-    ModelShape shape;
-    int nInputColumns = 0;      //!< gathered columns of a row
-    int nFeatures = 0;          //!< per-sample columns behind them
-    std::vector<std::string> staticColumns = {};    //!< behind those
-    int nEdgeInputs = 0;        //!< columns of edges behind those of the geometry
-    bool increment = true;
-    double noise = 0;           //!< deviation on normalised gathered inputs of cells
-
-    //- For each target column the input column of the same field, -1: none. Increments start from
-    //  the noisy input: its noise is part of what the network has to undo (Pfaff et al. 2021).
-    std::vector<int> inputOfTarget;
-    CountBuild countBuild;      //!< told of each build of a cache of the trainer; may be empty
-
-    //- Receives what a user should know of the device; may be empty
-    std::function<void(const std::string&)> note;
-
-    //- Null: the library beside the core's, if it is needed
-    std::shared_ptr<DeviceLibrary> devices;
-
-    //- What samples are drawn from, whose rows a GPU may keep
-    struct Buffer
-    {
-        std::string location = "host";      //!< auto | host | device
-        double bytes = 0;                   //!< of all that it may come to hold
-        std::size_t memory = std::numeric_limits<std::size_t>::max();   //!< bytes that it may take
-    };
-    Buffer buffer;
-};
-
 
 //- Owns model, loss, optimiser and schedule, and makes the training steps. The scales come
 //  from outside, since they belong to the data and not to the network. Meshes come with the
@@ -81,21 +50,7 @@ public:
     //  No effect for models that cannot rescale.
     void followScales(const Scaling& before, const Scaling& after);
 
-    struct Step
-    {
-        std::int64_t number = 0;    //!< as nSteps() when it was started
-        double loss = 0;            //!< normalised, over all ranks
-        double learningRate = 0;    //!< used by this step, or due at the next update
-        double gradientNorm = 0;    //!< before clipping; of the accumulated gradient when updated
-        bool updated = false;       //!< false: gradients were only accumulated
-
-        //- False: loss, gradient or new weights were not finite; the weights are as before
-        bool finite = true;
-
-        //- float16 on a GPU: left out, since gradients were beyond its range, for which their
-        //  scale is smaller now; finite all the same
-        bool overflow = false;
-    };
+    using Step = TrainingStep;
 
     //- One forward and backward pass over the batch; an optimiser step with the mean of the
     //  gradients every gradAccumulationSteps finite passes. A pass that is not finite leaves
