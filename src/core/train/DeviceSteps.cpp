@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -309,7 +310,9 @@ std::vector<TrainingStep> DeviceSteps::take(std::size_t maxLeft)
 
 std::int64_t DeviceSteps::nAhead() const
 {
-    return (nWaiting_ + static_cast<std::int64_t>(inFlight_.size()))/nPasses_;
+    // More may wait than are needed now, but they make one update
+    return (std::min(nWaiting_, nPasses_ - 1) + static_cast<std::int64_t>(inFlight_.size()))
+        /nPasses_;
 }
 
 

@@ -226,6 +226,35 @@ TEST(DeviceTrainer, CapturedStepsAreTheEagerOnesToTheBit)
 }
 
 
+//- More passes wait than an update takes from now on
+TEST(DeviceTrainer, FewerPassesPerUpdateLeaveTheRateInStep)
+{
+    const Case data;
+    const Normaliser scales = data.normaliser();
+    const Entries entries = with(small, {{"optimizer.gradAccumulationSteps", "5"},
+        {"lrScheduler.type", "step"}, {"lrScheduler.stepSize", "1"}, {"lrScheduler.gamma", "0.5"}});
+    const Entries fewer = with(entries, {{"optimizer.gradAccumulationSteps", "2"}});
+    TrainerBench here(trainingConfig(entries), data.layout());
+    DeviceBench there(entries, data.layout());
+    std::vector<double> rates;
+    for (int k = 0; k < 11; ++k)
+    {
+        if (k == 4)
+        {
+            here.trainer.reconfigure(trainingConfig(fewer));
+            there.trainer.reconfigure(trainingConfig(with(fewer, {{"device", "cuda"}})));
+        }
+        const Trainer::Step expected = here.trainer.step({data.sample(k)}, scales);
+        const Trainer::Step got = there.trainer.step({data.sample(k)}, scales);
+        EXPECT_EQ(got.learningRate, expected.learningRate) << k;
+        EXPECT_EQ(got.updated, expected.updated) << k;
+        rates.push_back(got.learningRate/0.0078125);
+    }
+    EXPECT_EQ(rates, (std::vector<double>{1, 1, 1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125}));
+    EXPECT_LT(distance(here, there), 1e-12);
+}
+
+
 TEST(DeviceTrainer, GoesOnFromTheHostsCheckpointAndBack)
 {
     const Case data;
