@@ -73,9 +73,13 @@ InSituPredictor::Impl::Impl
     start(std::chrono::steady_clock::now())
 {
     // Here so that a refusal comes before the first step
-    if (group->trains())
+    const std::string reason =
+        group->trains() ? gpuObstacle(config.device, *group->trainers()) : std::string();
+    if (!reason.empty() && config.device != "auto")
     {
-        requireDevice(config.device, *group->trainers());
+        const Node& entry = *block.find("device");
+        throw ConfigError(entry.file, entry.line,
+            name + ".device: " + deviceRefusal(config.device, reason));
     }
 }
 
@@ -202,6 +206,7 @@ void InSituPredictor::reconfigure(const Node& block)
     };
     keep("model", changed.model, my.config.model);
     keep("mode", changed.mode, my.config.mode);
+    keep("graph.halo", changed.graph.halo, my.config.graph.halo);
     keep("device", changed.device, my.config.device);
     keep("nThreads", changed.nThreads, my.config.nThreads);
     keep("trainerRanks", changed.trainerRanks, my.config.trainerRanks);

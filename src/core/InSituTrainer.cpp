@@ -8,6 +8,7 @@
 #include "config/featureWords.hpp"
 #include "inSituVersion.hpp"
 #include "model/chooseDevice.hpp"
+#include "train/gpuEntries.hpp"
 #include "train/loopLayout.hpp"
 
 namespace inSitu
@@ -15,6 +16,21 @@ namespace inSitu
 
 namespace
 {
+
+//- Where an entry is written, or else what stands for it: the file that holds it, or its block
+const Node& placeOf(const Node& block, const std::string& path)
+{
+    const std::size_t dot = path.find('.');
+    const std::string key = path.substr(0, dot);
+    const Node* const entry = block.find(key);
+    if (!entry)
+    {
+        const Node* const file = key == "training" ? block.find("trainingFile") : nullptr;
+        return file ? *file : block;
+    }
+    return dot == std::string::npos ? *entry : placeOf(*entry, path.substr(dot + 1));
+}
+
 
 int buildsOf(const std::vector<CacheRecord>& records, const std::string& cache,
     const std::string& reason)
@@ -57,7 +73,7 @@ InSituTrainer::InSituTrainer
     const RankGroup group(impl_->all, impl_->settings.object.trainerRanks);
     if (group.trains())
     {
-        requireDevice(impl_->settings.training.device, *group.trainers());
+        impl_->requireDevice(block, *group.trainers());
     }
     if (impl_->settings.isAsync() && (impl_->all->size() == 1 || group.nTrainers() > 1))
     {
@@ -72,6 +88,31 @@ InSituTrainer::InSituTrainer
 
 
 InSituTrainer::~InSituTrainer() = default;
+
+
+//- What no model could have here is refused before the first step, where it is written
+void InSituTrainer::Impl::requireDevice(const Node& block, const Comm& trainers) const
+{
+    const TrainingConfig& training = settings.training;
+    const std::string reason = gpuObstacle(training.device, trainers);
+    if (reason.empty())
+    {
+        return;
+    }
+    const auto refuse = [&](const std::string& path, const std::string& text)
+    {
+        const Node& place = placeOf(block, path);
+        throw ConfigError(place.file, place.line, name + '.' + path + ": " + text);
+    };
+    if (training.device != "auto")
+    {
+        refuse("training.device", deviceRefusal(training.device, reason));
+    }
+    if (const auto entry = firstGpuEntry(training, settings.object.buffer.location))
+    {
+        refuse(entry->path, refusal(*entry, reason.substr(0, reason.find('\n'))));
+    }
+}
 
 
 const ObjectConfig& InSituTrainer::config() const

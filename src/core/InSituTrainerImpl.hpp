@@ -63,6 +63,7 @@ struct InSituTrainer::Impl
     std::unique_ptr<Replica> replica;
 
     void info(const std::string& text) { log->info(name + ": " + text); }
+    void requireDevice(const Node& block, const Comm& trainers) const;
     void warn(const std::string& message);
     std::string ranksText(const GraphSize& size) const;
 

@@ -18,7 +18,7 @@ class NcclRanks final : public DeviceRanks
 {
 public:
 
-    //- index: the GPU of this rank. Collective. Throws Error, on all ranks, if NCCL cannot join them.
+    //- index: the GPU of this rank. Collective. Throws AgreedError if NCCL cannot join them.
     NcclRanks(int index, std::shared_ptr<Comm> comm);
 
     //- Collective, unless a rank has left. Nothing is in a queue, and no recording of it is left.

@@ -5,6 +5,7 @@
 #include "NcclRanks.hpp"
 #endif
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 #include "model/DeviceLibrary.hpp"
 #include "scaleRows.hpp"
 
@@ -57,7 +58,7 @@ public:
 #ifdef INSITU_HAS_NCCL
         return std::make_shared<device::NcclRanks>(index, std::move(comm));
 #else
-        throw Error("this build is without NCCL, which joins the GPUs of "
+        throw AgreedError("this build is without NCCL, which joins the GPUs of "
             + std::to_string(comm->size()) + " ranks.\n    Remedy: choose trainerRanks 1, or run"
             " Allwmake with PyPI's torch, which brings it");
 #endif

@@ -612,6 +612,12 @@ TEST_F(InSituPredictorTest, AppliesChangedEntriesAndRefusesOthers)
     EXPECT_THROW(predictor->reconfigure(block("model: stable/model.pt\nreportInterval: 0")),
         ConfigError);
     EXPECT_EQ(predictor->config().reportInterval, 2);
+
+    predictor->reconfigure(block(file + "\nmode: closure\nnThreads: 2\n"
+        "closure: {relax: 0.5, onOutlier: keep}\ngraph: {halo: none}"));
+    ASSERT_EQ(told->warnings.size(), 2u);
+    EXPECT_THAT(told->warnings[1], HasSubstr("during a run: graph.halo. It takes a restart"));
+    EXPECT_EQ(predictor->config().graph.halo, "exchange");
 }
 
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 
@@ -24,6 +25,40 @@ TEST_F(InSituTrainerTest, LearnsAWaveBetterThanPersistence)
     const std::string last = reports("leg", 399).at(0);
     const std::string skillOfP = last.substr(last.rfind('\t') + 1);
     EXPECT_GT(std::stod(skillOfP), 0.5) << last;
+}
+
+
+// Before the first step, at the line where it is written
+TEST_F(InSituTrainerTest, WhatOnlyAGpuDoesIsRefusedWhereNoneIs)
+{
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    const auto fault = [&](const std::string& entries, const std::string& more = "")
+    {
+        try
+        {
+            InSituTrainer(block("inputs: [U]\ntargets: [U]\n" + more + "training:\n  seed: 7\n"
+                + entries), "surrogate", top, {}, std::make_shared<SerialComm>(),
+                std::make_shared<CollectingLog>());
+            return std::string("none");
+        }
+        catch (const ConfigError& error)
+        {
+            return std::to_string(error.line()) + ' ' + error.message();
+        }
+    };
+    const std::string where = " and this run is on the cpu (no GPU is visible).\n    Remedy: ";
+    EXPECT_EQ(fault("  device: auto\n"), "none");
+    EXPECT_EQ(fault("  device: cuda\n"), "5 surrogate.training.device: device cuda cannot be used: no"
+        " GPU is visible.\n    Remedy: choose device cpu, or auto, which takes a GPU where it can");
+    EXPECT_EQ(fault("  castOn: device\n"),
+        "5 surrogate.training.castOn: castOn device is for GPUs," + where + "castOn host");
+    EXPECT_EQ(fault("  precision: float16\n"),
+        "5 surrogate.training.precision: precision float16 is for GPUs," + where
+            + "precision float32");
+    EXPECT_EQ(fault("", "buffer: {location: device}\n"),
+        "3 surrogate.buffer.location: buffer.location device is for GPUs," + where
+            + "buffer { location auto; }, or host");
+    unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 

@@ -63,7 +63,7 @@ public:
     virtual at::Device device(int index) const = 0;
 
     //- Let the GPUs of these ranks, which are different ones, work together; index: of this rank.
-    //  Collective. Throws Error, on all ranks, if they cannot.
+    //  Collective. Throws AgreedError if they cannot.
     virtual std::shared_ptr<DeviceRanks> joinRanks(int index, std::shared_ptr<Comm> comm) = 0;
 
     //- With ranks, waitFor() throws Error if another rank has left

@@ -48,22 +48,13 @@ ChosenDevice visibleDevice(const std::string& entry, std::shared_ptr<DeviceLibra
 }
 
 
-//- The reason, and what to do if it does not say so itself
-[[noreturn]] void refuse(const std::string& entry, const std::string& reason)
-{
-    throw Error("device " + entry + " cannot be used: " + reason
-        + (reason.find('\n') != std::string::npos ? ""
-            : ".\n    Remedy: choose device cpu, or auto, which takes a GPU where it can"));
-}
-
-
 //- A GPU for each rank. Throws Error, on all of them, if there are too few.
 void shareOut(const std::string& entry, ChosenDevice& chosen, const std::shared_ptr<Comm>& comm)
 {
     const std::string nRanks = std::to_string(comm->size());
     if (entry.size() > 5)
     {
-        throw Error(entry + " names one GPU, and " + nRanks + " ranks compute the model; cuda gives"
+        throw AgreedError(entry + " names one GPU, and " + nRanks + " ranks compute the model; cuda gives"
             " each of them its own");
     }
     std::vector<std::string> names;
@@ -76,7 +67,7 @@ void shareOut(const std::string& entry, ChosenDevice& chosen, const std::shared_
     if (without > 0)
     {
         const std::string nGpus = std::to_string(comm->size() - without);
-        throw Error("each rank that computes the model takes a GPU, and for " + nRanks
+        throw AgreedError("each rank that computes the model takes a GPU, and for " + nRanks
             + " ranks there " + (nGpus == "1" ? "is " : "are ") + nGpus + "; trainerRanks "
             + (comm->nodeSize() == comm->size() ? nGpus : "as many as the GPUs of a node")
             + " would do");
@@ -100,7 +91,7 @@ ChosenDevice chooseDevice(const std::string& entry, const Model& model,
     {
         if (!model.runsOnGpus())
         {
-            throw Error("a model of this type runs on the CPU only");
+            throw AgreedError("a model of this type runs on the CPU only");
         }
         together(*comm, [&] { chosen = visibleDevice(entry, std::move(given)); });
         if (comm->size() > 1)
@@ -111,12 +102,12 @@ ChosenDevice chooseDevice(const std::string& entry, const Model& model,
             + chosen.library->nameOf(chosen.index) + ')';
         return chosen;
     }
-    catch (const Error& error)
+    catch (const AgreedError& error)
     {
         const std::string reason = error.what();
         if (entry != "auto")
         {
-            refuse(entry, reason);
+            throw AgreedError(deviceRefusal(entry, reason));
         }
         chosen = ChosenDevice();
         chosen.reason = reason.substr(0, reason.find('\n'));
@@ -125,20 +116,19 @@ ChosenDevice chooseDevice(const std::string& entry, const Model& model,
 }
 
 
-void requireDevice(const std::string& entry, const Comm& comm)
+std::string gpuObstacle(const std::string& entry, const Comm& comm)
 {
-    if (entry == "cpu" || entry == "auto")
-    {
-        return;
-    }
-    try
-    {
-        together(comm, [&] { visibleDevice(entry, nullptr); });
-    }
-    catch (const AgreedError& error)
-    {
-        refuse(entry, error.what());
-    }
+    return entry == "cpu" ? std::string()
+        : faultOf(comm, [&] { visibleDevice(entry, nullptr); });
+}
+
+
+std::string deviceRefusal(const std::string& entry, const std::string& reason)
+{
+    // The reason may say itself what to do
+    return "device " + entry + " cannot be used: " + reason
+        + (reason.find('\n') != std::string::npos ? ""
+            : ".\n    Remedy: choose device cpu, or auto, which takes a GPU where it can");
 }
 
 

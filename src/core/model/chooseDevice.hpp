@@ -31,9 +31,12 @@ struct ChosenDevice
 ChosenDevice chooseDevice(const std::string& entry, const Model& model,
     const std::shared_ptr<Comm>& comm, std::shared_ptr<DeviceLibrary> given = nullptr);
 
-//- What chooseDevice() would refuse whatever the model: that no GPU is visible, or not that one, or
-//  that the library for it is missing. Before a run has begun. Collective.
-void requireDevice(const std::string& entry, const Comm& comm);
+//- Why no model of these ranks would get a GPU by this entry: none is visible, or not that one, or the
+//  library for it is missing. Empty: it may, or the entry is cpu. Before a run has begun. Collective.
+std::string gpuObstacle(const std::string& entry, const Comm& comm);
+
+//- What to say of an entry cuda or cuda:N, and why it cannot be used
+std::string deviceRefusal(const std::string& entry, const std::string& reason);
 
 //- Bytes that a training step of a MeshGraphNet takes on a GPU per node and sample, about: states
 //  and activations. edgesPerNode: of the graph.

@@ -45,7 +45,7 @@ void TrainingConfig::describe(Schema& schema)
         "less memory for more time");
     schema.choice("castOn", castOn, {"host", "device"},
         "with a GPU, where rows of samples get the model's scales: on the CPU, or on the GPU, to "
-        "which they go as they were gathered");
+        "which they go as they were gathered; device where the GPU keeps the samples");
     schema.check({"castOn", "device"}, [this]
     {
         return castOn == "device" && device == "cpu"

@@ -3,6 +3,7 @@
 
 #include "FakeDevice.hpp"
 #include "ThreadComm.hpp"
+#include "base/agree.hpp"
 #include "model/MeshGraphNet.hpp"
 #include "model/assignDevices.hpp"
 
@@ -162,7 +163,7 @@ TEST_F(ChooseDevice, GpusThatCannotWorkTogetherAreAReason)
     {
         std::shared_ptr<DeviceRanks> joinRanks(int, std::shared_ptr<Comm>) override
         {
-            throw Error("they do not know each other.\n    Remedy: trainerRanks 1");
+            throw AgreedError("they do not know each other.\n    Remedy: trainerRanks 1");
         }
     };
     onRanks(2, [](Comm& comm)
