@@ -9,6 +9,7 @@
 #include <nccl.h>
 
 #include <cstring>
+#include <exception>
 
 namespace inSitu
 {
@@ -118,9 +119,10 @@ NcclRanks::~NcclRanks()
 {
     try
     {
-        // Another rank may still read what this one has sent, in memory that goes now
+        // Another rank may still read what this one has sent, in memory that goes now. A rank on
+        // its way out of a failure has not said so yet: the others would wait, and this one too.
         double here = 0;
-        if (nccl_->comm)
+        if (nccl_->comm && std::uncaught_exceptions() == 0)
         {
             comm_->sum(Span<double>(&here, 1));
         }

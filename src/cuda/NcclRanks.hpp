@@ -21,7 +21,8 @@ public:
     //- index: the GPU of this rank. Collective. Throws AgreedError if NCCL cannot join them.
     NcclRanks(int index, std::shared_ptr<Comm> comm);
 
-    //- Collective, unless a rank has left. Nothing is in a queue, and no recording of it is left.
+    //- Collective, unless a rank has left or is about to. Nothing is in a queue, and no recording
+    //  of it is left.
     ~NcclRanks() override;
 
     int size() const override { return comm_->size(); }
