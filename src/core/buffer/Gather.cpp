@@ -30,6 +30,30 @@ std::size_t nPieces(const RowLayout& layout, const FieldView<Scalar>& view)
 }
 
 
+// The field whose sizes those of all others follow
+template<class Scalar>
+const FieldView<Scalar>& leading(const RowLayout& layout,
+    const std::vector<FieldView<Scalar>>& views)
+{
+    return views[layout.blocks.front().field];
+}
+
+
+template<class Scalar>
+std::int64_t rowsOf(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views,
+    std::size_t piece)
+{
+    return static_cast<std::int64_t>(valuesOf(leading(layout, views), piece).size())
+        /layout.blocks.front().nComponents;
+}
+
+
+int bandsOf(std::int64_t nRows)
+{
+    return static_cast<int>((nRows + bandRows - 1)/bandRows);
+}
+
+
 // Rows of the snapshot; throws Error if layout and views contradict each other
 template<class Scalar>
 std::int64_t checkedRows(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views)
@@ -218,7 +242,7 @@ RowGather<Scalar, Value>::RowGather
     layout_(layout),
     views_(views),
     reference_(reference),
-    target_(rows.data())
+    rows_(rows.data())
 {
     const std::int64_t nRows = checkedRows(layout, views);
     const auto nColumns = static_cast<std::size_t>(layout.nColumns);
@@ -228,38 +252,31 @@ RowGather<Scalar, Value>::RowGather
             + std::to_string(nColumns) + " columns does not fit " + std::to_string(rows.size())
             + " values and " + std::to_string(reference.size()) + " references");
     }
+    for (std::size_t piece = 0; nRows > 0 && piece < nPieces(layout, leading(layout, views));
+        ++piece)
+    {
+        nBands_ += bandsOf(rowsOf(layout, views, piece));
+    }
 }
 
 
 template<class Scalar, class Value>
-bool RowGather<Scalar, Value>::advance()
+void RowGather<Scalar, Value>::take(int band)
 {
-    if (layout_.blocks.empty())
+    std::size_t piece = 0;
+    std::int64_t before = 0;        // rows of earlier pieces
+    for (; band >= bandsOf(rowsOf(layout_, views_, piece)); ++piece)
     {
-        return false;
+        band -= bandsOf(rowsOf(layout_, views_, piece));
+        before += rowsOf(layout_, views_, piece);
     }
-    const ColumnBlock& leader = layout_.blocks.front();
-    const FieldView<Scalar>& leading = views_[leader.field];
-    const auto rowsOf = [&](std::size_t piece)
+    const std::int64_t first = band*bandRows;
+    const std::int64_t length = std::min(bandRows, rowsOf(layout_, views_, piece) - first);
+    if (gatherBand(layout_, views_, piece, first, length, reference_.data(),
+        rows_ + (before + first)*layout_.nColumns))
     {
-        return static_cast<std::int64_t>(valuesOf(leading, piece).size())/leader.nComponents;
-    };
-    const std::size_t end = nPieces(layout_, leading);
-    while (piece_ < end && first_ >= rowsOf(piece_))
-    {
-        ++piece_;
-        first_ = 0;
+        bad_ = true;
     }
-    if (piece_ == end)
-    {
-        return false;
-    }
-
-    const std::int64_t length = std::min(bandRows, rowsOf(piece_) - first_);
-    bad_ |= gatherBand(layout_, views_, piece_, first_, length, reference_.data(), target_);
-    target_ += length*layout_.nColumns;
-    first_ += length;
-    return true;
 }
 
 

@@ -3,6 +3,7 @@
 
 #include "base/Span.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -88,11 +89,14 @@ public:
         Span<Value> rows
     );
 
-    //- Some rows more, few enough for the nearest caches: gathers of the same fields that take turns
-    //  read them once from memory. False when there are none left.
-    bool advance();
+    //- Bands of rows, few enough for the nearest caches: gathers of the same fields that take turns
+    //  read them once from memory
+    int nBands() const { return nBands_; }
 
-    //- Behind the last rows. Finiteness is checked on the way: the first bad entry in row order of
+    //- One of them. Several threads may take different ones at a time.
+    void take(int band);
+
+    //- Behind all bands. Finiteness is checked on the way: the first bad entry in row order of
     //  the first bad field (values of the field before differences out of range); rows are then
     //  unspecified.
     NonFinite fault() const;
@@ -102,10 +106,9 @@ private:
     const RowLayout& layout_;
     const std::vector<FieldView<Scalar>>& views_;
     Span<const double> reference_;
-    Value* target_;
-    std::size_t piece_ = 0;
-    std::int64_t first_ = 0;        // row of the piece
-    bool bad_ = false;
+    Value* rows_;
+    int nBands_ = 0;
+    std::atomic<bool> bad_{false};
 };
 
 //- All of one gather
@@ -119,8 +122,10 @@ NonFinite gatherRows
 )
 {
     RowGather<Scalar, Value> gather(layout, views, reference, rows);
-    while (gather.advance())
-    {}
+    for (int band = 0; band < gather.nBands(); ++band)
+    {
+        gather.take(band);
+    }
     return gather.fault();
 }
 

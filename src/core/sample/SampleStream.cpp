@@ -111,17 +111,38 @@ template<class Value, class Scalar>
 NonFinite SampleStream::gatherInto
 (
     Snapshot& snapshot,
-    const std::vector<FieldView<Scalar>>& views
+    const std::vector<FieldView<Scalar>>& views,
+    ThreadPool* team
 ) const
 {
     RowGather<Scalar, Value> input(layout_.input, views, Span<const double>(inputReference_),
         spanOf<Value>(snapshot.input, nRows(), layout_.input.nColumns));
     RowGather<Scalar, double> target(layout_.target, views, Span<const double>(noReference_),
         spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
-    for (bool more = true; more;)
+    const auto take = [&](int band, int)
     {
-        more = input.advance();
-        more = target.advance() || more;
+        if (band < input.nBands())
+        {
+            input.take(band);
+        }
+        if (band < target.nBands())
+        {
+            target.take(band);
+        }
+    };
+
+    constexpr int leastForTeam = 16;        // fewer bands are done before others are awake
+    const int nBands = std::max(input.nBands(), target.nBands());
+    if (team && nBands >= leastForTeam)
+    {
+        team->run(nBands, take);
+    }
+    else
+    {
+        for (int band = 0; band < nBands; ++band)
+        {
+            take(band, 0);
+        }
     }
     const NonFinite fault = input.fault();
     return fault.field < 0 ? target.fault() : fault;
@@ -133,7 +154,8 @@ SampleStream::Taken SampleStream::take
 (
     const Instant& now,
     const std::vector<FieldView<Scalar>>& views,
-    const Comm& comm
+    const Comm& comm,
+    ThreadPool* team
 )
 {
     const bool first = inputReference_.empty();
@@ -148,7 +170,8 @@ SampleStream::Taken SampleStream::take
         {now.time, now.timeIndex, now.deltaT, mesh_, inputs_->acquire(), rawTargets_->acquire()};
 
     taken.fault = layout_.precision == Precision::float32
-      ? gatherInto<float>(snapshot, views) : gatherInto<double>(snapshot, views);
+      ? gatherInto<float>(snapshot, views, team)
+      : gatherInto<double>(snapshot, views, team);
     if (taken.fault.field < 0 && edges_)
     {
         snapshot.edges = edges_->acquire();
@@ -259,8 +282,8 @@ int SampleStream::load(const StateTree& state, const StateTree* waiting)
 
 
 template SampleStream::Taken SampleStream::take(const Instant&,
-    const std::vector<FieldView<float>>&, const Comm&);
+    const std::vector<FieldView<float>>&, const Comm&, ThreadPool*);
 template SampleStream::Taken SampleStream::take(const Instant&,
-    const std::vector<FieldView<double>>&, const Comm&);
+    const std::vector<FieldView<double>>&, const Comm&, ThreadPool*);
 
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/ThreadPool.hpp"
 #include "buffer/Gather.hpp"
 #include "sample/EdgeGather.hpp"
 #include "sample/PendingAccess.hpp"
@@ -44,9 +45,10 @@ public:
     };
 
     //- The fields on the mesh now. Scalar: float or double. Allocates nothing once the horizon is
-    //  filled. Collective.
+    //  filled. Collective. team: threads that gather large fields together, null: this one alone.
     template<class Scalar>
-    Taken take(const Instant& now, const std::vector<FieldView<Scalar>>& views, const Comm& comm);
+    Taken take(const Instant& now, const std::vector<FieldView<Scalar>>& views, const Comm& comm,
+        ThreadPool* team = nullptr);
 
     //- The oldest sample that the last take() completed; call until there is none. The values of its
     //  target are formed by the one who needs them.
@@ -118,7 +120,8 @@ private:
     void fixReferences(const std::vector<FieldView<Scalar>>& views, const Comm& comm);
 
     template<class Value, class Scalar>
-    NonFinite gatherInto(Snapshot& snapshot, const std::vector<FieldView<Scalar>>& views) const;
+    NonFinite gatherInto(Snapshot& snapshot, const std::vector<FieldView<Scalar>>& views,
+        ThreadPool* team) const;
 
     void makeSlots();
 

@@ -14,6 +14,10 @@ namespace inSitu
 namespace
 {
 
+// More do not copy faster
+constexpr int maxGatherers = 4;
+
+
 OnLag onLag(const Settings& settings)
 {
     const std::string& word = settings.object.queue.onLag;
@@ -101,6 +105,11 @@ LearningLoop::LearningLoop
     if (settings.isAsync())
     {
         Trainer::warmUp();
+        if (learner_.trainer().device() != "cpu")
+        {
+            // The cores beside the solver's have little to do then, and one alone copies slowly
+            gatherers_ = std::make_unique<ThreadPool>(std::min(maxGatherers, learner_.nThreads()));
+        }
         lane_ = std::make_unique<Lane<Parcel>>
         (
             static_cast<std::size_t>(settings.object.queue.slots),
@@ -235,7 +244,7 @@ void LearningLoop::execute
     const SampleStream::Taken taken = [&]
     {
         ScopedTimer timer(profiler_, "gather");
-        return stream_.take(now, views, *comm_);
+        return stream_.take(now, views, *comm_, gatherers_.get());
     }();
 
     if (!taken.good)

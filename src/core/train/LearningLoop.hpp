@@ -160,6 +160,7 @@ private:
     Outbox outbox_;
 
     SampleStream stream_;
+    std::unique_ptr<ThreadPool> gatherers_;         // null: the solver's thread is alone
     Learner learner_;
 
     std::int64_t executions_ = 0;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
+#include <random>
 
 namespace inSitu
 {
@@ -281,6 +283,61 @@ TEST_F(SampleStreamTest, AStateOfAnotherTimeLosesWhatWaited)
     EXPECT_EQ(resumed.load(whole.save(), nullptr), 2);
     EXPECT_EQ(resumed.inputReference(), whole.inputReference());
     EXPECT_TRUE(resumed.pending().empty());
+}
+
+TEST(SampleStreamTeam, GathersWhatOneThreadDoes)
+{
+    constexpr int n = 20300;
+    const std::vector<std::int32_t> none, patchCells{0, 7, 11};
+    MeshState mesh;
+    mesh.graph = std::make_shared<MeshGraph>(
+        MeshGraph::fromFaces(n, none, none, {BoundaryPatch{0, patchCells}}));
+    const std::vector<FieldSpec> specs
+    {
+        {"U", "volVectorField", 3, {0, 2}, {"Ux", "Uz"}, {}},
+        {"p", "volScalarField", 1, {0}, {"p"}, {}}
+    };
+    SampleStream::Layout layout;
+    layout.input = RowLayout::of(specs, {0, 1}, true);
+    layout.target = RowLayout::of(specs, {1, 0}, false);
+    layout.horizon.steps = 1;
+    SampleStream alone(layout, mesh), together(layout, mesh);
+    ThreadPool team(3);
+
+    std::mt19937 random(3);
+    std::vector<double> U(3*n), p(n), Upatch(9), pPatch(3);
+    const std::vector<FieldView<double>> views{{U, {Upatch}}, {p, {pPatch}}};
+    for (int step = 1; step <= 4; ++step)
+    {
+        for (std::vector<double>* values : {&U, &p, &Upatch, &pPatch})
+        {
+            for (double& value : *values)
+            {
+                value = random()*1e-5;
+            }
+        }
+        p[15000] = step == 4 ? std::numeric_limits<double>::quiet_NaN() : p[15000];
+        const Instant now{0.1*step, step, 0.1};
+        const auto expected = alone.take(now, views, comm);
+        const auto got = together.take(now, views, comm, &team);
+        EXPECT_EQ(got.good, expected.good);
+        EXPECT_EQ(got.good, step < 4);
+        EXPECT_EQ(got.fault.field, expected.fault.field);
+        EXPECT_EQ(got.fault.row, expected.fault.row);
+
+        auto a = alone.next(), b = together.next();
+        ASSERT_EQ(a.has_value(), b.has_value());
+        EXPECT_EQ(a.has_value(), step == 2 || step == 3);
+        if (a)
+        {
+            alone.formTarget(*a);
+            together.formTarget(*b);
+            EXPECT_EQ(std::memcmp(a->sample.input.get(), b->sample.input.get(),
+                3*(n + 3)*sizeof(float)), 0);
+            EXPECT_EQ(std::memcmp(a->sample.target.get(), b->sample.target.get(),
+                3*n*sizeof(float)), 0);
+        }
+    }
 }
 
 }
