@@ -48,12 +48,6 @@ std::int64_t rowsOf(const RowLayout& layout, const std::vector<FieldView<Scalar>
 }
 
 
-int bandsOf(std::int64_t nRows)
-{
-    return static_cast<int>((nRows + bandRows - 1)/bandRows);
-}
-
-
 // Rows of the snapshot; throws Error if layout and views contradict each other
 template<class Scalar>
 std::int64_t checkedRows(const RowLayout& layout, const std::vector<FieldView<Scalar>>& views)
@@ -252,10 +246,11 @@ RowGather<Scalar, Value>::RowGather
             + std::to_string(nColumns) + " columns does not fit " + std::to_string(rows.size())
             + " values and " + std::to_string(reference.size()) + " references");
     }
-    for (std::size_t piece = 0; nRows > 0 && piece < nPieces(layout, leading(layout, views));
-        ++piece)
+    if (nRows > 0)
     {
-        nBands_ += bandsOf(rowsOf(layout, views, piece));
+        nCells_ = rowsOf(layout, views, 0);
+        nCellBands_ = static_cast<int>((nCells_ + bandRows - 1)/bandRows);
+        hasBoundary_ = nRows > nCells_;
     }
 }
 
@@ -263,19 +258,28 @@ RowGather<Scalar, Value>::RowGather
 template<class Scalar, class Value>
 void RowGather<Scalar, Value>::take(int band)
 {
-    std::size_t piece = 0;
-    std::int64_t before = 0;        // rows of earlier pieces
-    for (; band >= bandsOf(rowsOf(layout_, views_, piece)); ++piece)
+    const auto gather = [&](std::size_t piece, std::int64_t first, std::int64_t row)
     {
-        band -= bandsOf(rowsOf(layout_, views_, piece));
-        before += rowsOf(layout_, views_, piece);
+        const std::int64_t length = std::min(bandRows, rowsOf(layout_, views_, piece) - first);
+        if (gatherBand(layout_, views_, piece, first, length, reference_.data(),
+            rows_ + row*layout_.nColumns))
+        {
+            bad_ = true;
+        }
+    };
+    if (band < nCellBands_)
+    {
+        gather(0, band*bandRows, band*bandRows);
+        return;
     }
-    const std::int64_t first = band*bandRows;
-    const std::int64_t length = std::min(bandRows, rowsOf(layout_, views_, piece) - first);
-    if (gatherBand(layout_, views_, piece, first, length, reference_.data(),
-        rows_ + (before + first)*layout_.nColumns))
+    std::int64_t before = nCells_;
+    const std::size_t end = nPieces(layout_, leading(layout_, views_));
+    for (std::size_t piece = 1; piece < end; before += rowsOf(layout_, views_, piece++))
     {
-        bad_ = true;
+        for (std::int64_t first = 0; first < rowsOf(layout_, views_, piece); first += bandRows)
+        {
+            gather(piece, first, before + first);
+        }
     }
 }
 

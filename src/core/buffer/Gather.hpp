@@ -89,9 +89,9 @@ public:
         Span<Value> rows
     );
 
-    //- Bands of rows, few enough for the nearest caches: gathers of the same fields that take turns
-    //  read them once from memory
-    int nBands() const { return nBands_; }
+    //- Bands of cells, few enough for the nearest caches: gathers of the same fields that take turns
+    //  read them once from memory. The last one is of all patches, if they are rows.
+    int nBands() const { return nCellBands_ + hasBoundary_; }
 
     //- One of them. Several threads may take different ones at a time.
     void take(int band);
@@ -107,7 +107,9 @@ private:
     const std::vector<FieldView<Scalar>>& views_;
     Span<const double> reference_;
     Value* rows_;
-    int nBands_ = 0;
+    std::int64_t nCells_ = 0;
+    int nCellBands_ = 0;
+    bool hasBoundary_ = false;
     std::atomic<bool> bad_{false};
 };
 

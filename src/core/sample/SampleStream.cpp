@@ -119,7 +119,7 @@ NonFinite SampleStream::gatherInto
         spanOf<Value>(snapshot.input, nRows(), layout_.input.nColumns));
     RowGather<Scalar, double> target(layout_.target, views, Span<const double>(noReference_),
         spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
-    const auto take = [&](int band, int)
+    const auto take = [&](int band)
     {
         if (band < input.nBands())
         {
@@ -135,13 +135,14 @@ NonFinite SampleStream::gatherInto
     const int nBands = std::max(input.nBands(), target.nBands());
     if (team && nBands >= leastForTeam)
     {
-        team->run(nBands, take);
+        // The patches first: they are the longest
+        team->run(nBands, [&](int chunk, int) { take(nBands - 1 - chunk); });
     }
     else
     {
         for (int band = 0; band < nBands; ++band)
         {
-            take(band, 0);
+            take(band);
         }
     }
     const NonFinite fault = input.fault();
