@@ -6,6 +6,7 @@
 #include "base/packed.hpp"
 #include "base/packedTree.hpp"
 #include "config/featureWords.hpp"
+#include "config/nodeAt.hpp"
 #include "inSituVersion.hpp"
 #include "model/chooseDevice.hpp"
 #include "train/gpuEntries.hpp"
@@ -16,21 +17,6 @@ namespace inSitu
 
 namespace
 {
-
-//- Where an entry is written, or else what stands for it: the file that holds it, or its block
-const Node& placeOf(const Node& block, const std::string& path)
-{
-    const std::size_t dot = path.find('.');
-    const std::string key = path.substr(0, dot);
-    const Node* const entry = block.find(key);
-    if (!entry)
-    {
-        const Node* const file = key == "training" ? block.find("trainingFile") : nullptr;
-        return file ? *file : block;
-    }
-    return dot == std::string::npos ? *entry : placeOf(*entry, path.substr(dot + 1));
-}
-
 
 int buildsOf(const std::vector<CacheRecord>& records, const std::string& cache,
     const std::string& reason)
@@ -69,12 +55,12 @@ InSituTrainer::InSituTrainer
     impl_->all = std::move(comm);
     impl_->log = std::move(log);
     impl_->settings = readSettings(block, name, caseFolder, hostKeys);
-    // Made for good with what learns: here so that a refusal comes before the first step
     const RankGroup group(impl_->all, impl_->settings.object.trainerRanks);
     if (group.trains())
     {
         impl_->requireDevice(block, *group.trainers());
     }
+    // Made for good with what learns: here so that a refusal comes before the first step
     if (impl_->settings.isAsync() && (impl_->all->size() == 1 || group.nTrainers() > 1))
     {
         commOfLearner(impl_->settings, impl_->all);
@@ -101,7 +87,8 @@ void InSituTrainer::Impl::requireDevice(const Node& block, const Comm& trainers)
     }
     const auto refuse = [&](const std::string& path, const std::string& text)
     {
-        const Node& place = placeOf(block, path);
+        const Node* const entry = nodeAt(block, path);
+        const Node& place = entry ? *entry : *block.find("trainingFile");
         throw ConfigError(place.file, place.line, name + '.' + path + ": " + text);
     };
     if (training.device != "auto")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/SchemaReader.hpp"
 #include "config/ScalarParser.hpp"
+#include "config/nodeAt.hpp"
 
 #include <algorithm>
 
@@ -274,13 +275,7 @@ private:
     {
         for (const std::string& key : keys)
         {
-            const Node* entry = &node_;
-            for (std::size_t begin = 0, dot = 0; entry && dot != std::string::npos; begin = dot + 1)
-            {
-                dot = key.find('.', begin);
-                entry = entry->find(key.substr(begin, dot - begin));
-            }
-            if (entry)
+            if (const Node* const entry = nodeAt(node_, key))
             {
                 return *entry;
             }

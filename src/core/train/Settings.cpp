@@ -4,6 +4,7 @@
 #include "config/SchemaReader.hpp"
 #include "config/YamlFile.hpp"
 #include "model/MeshGraphNet.hpp"
+#include "train/gpuEntries.hpp"
 
 #include <algorithm>
 
@@ -50,13 +51,15 @@ void Settings::describe(Schema& schema)
                 + " is smaller than training.batchSize " + std::to_string(training.batchSize)
                 + ", but a batch is drawn from the buffer; raise the one or lower the other";
     });
-    schema.check({"buffer.location", "training.device"}, [this]
+    for (const std::string path : {"training.precision", "training.castOn", "buffer.location"})
     {
-        return object.buffer.location == "device" && training.device == "cpu"
-            ? std::string("buffer.location device is for GPUs; choose auto or host with"
-                " training.device cpu")
-            : std::string();
-    });
+        schema.check({path, "training.device"}, [this, path]
+        {
+            const auto entry = firstGpuEntry(training, object.buffer.location);
+            return training.device == "cpu" && entry && entry->path == path
+                ? refusal(*entry, "training.device cpu") : std::string();
+        });
+    }
     schema.check({"edgeInputs"}, [this]() -> std::string
     {
         return object.edgeInputs.empty() || training.modelType != "mlp" ? ""

@@ -6,16 +6,6 @@
 
 namespace inSitu
 {
-namespace
-{
-
-bool isShort(const std::string& precision)
-{
-    return precision == "bfloat16" || precision == "float16";
-}
-
-}
-
 
 TrainingConfig::TrainingConfig()
 :
@@ -33,12 +23,6 @@ void TrainingConfig::describe(Schema& schema)
     schema.check({"device"}, [this] { return complaintAboutDevice(device); });
     schema.choice("precision", precision, {"float32", "float64", "bfloat16", "float16"},
         "of model and samples; bfloat16 and float16, on a GPU, keep parameters and sums in float32");
-    schema.check({"precision", "device"}, [this]
-    {
-        return isShort(precision) && device == "cpu"
-            ? "precision " + precision + " is for GPUs; choose float32 with device cpu"
-            : std::string();
-    });
     schema.key("tf32", tf32, "on a GPU, products of precision float32 may round their factors to 10 "
         "bits (TF32)");
     schema.key("recompute", recompute, "on a GPU, compute activations again in the backward pass: "
@@ -46,12 +30,6 @@ void TrainingConfig::describe(Schema& schema)
     schema.choice("castOn", castOn, {"host", "device"},
         "with a GPU, where rows of samples get the model's scales: on the CPU, or on the GPU, to "
         "which they go as they were gathered; device where the GPU keeps the samples");
-    schema.check({"castOn", "device"}, [this]
-    {
-        return castOn == "device" && device == "cpu"
-            ? std::string("castOn device is for GPUs; choose host with device cpu")
-            : std::string();
-    });
     schema.choice("capture", capture, {"auto", "yes", "no"},
         "on a GPU, record a training step as one CUDA graph; auto: where that works");
     schema.key("maxCaptures", maxCaptures, "recorded steps, one for each mesh and batch",

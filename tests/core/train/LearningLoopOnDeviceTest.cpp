@@ -187,17 +187,35 @@ TEST(LearningLoopOnDevice, ABufferOnTheDeviceLearnsAsTheHostsToTheBit)
 }
 
 
-TEST(LearningLoopOnDevice, ABufferOnTheDeviceIsRefusedOnTheCpu)
+TEST(LearningLoopOnDevice, WhatOnlyAGpuDoesIsRefusedWithTheCpu)
 {
-    const auto read = [](const std::string& location, const std::string& device)
+    const auto read = [](const std::string& location, const std::string& training)
     {
-        return readSettings(parseYaml("{inputs: [p], targets: [p], buffer: {location: " + location
-            + "}, training: {device: " + device + "}}", "controlDict"), "surrogate", ".", {});
+        return readSettings(parseYaml("inputs: [p]\ntargets: [p]\nbuffer:\n  location: " + location
+            + "\ntraining:\n  seed: 7\n  " + training, "controlDict"), "surrogate", ".", {});
     };
-    EXPECT_THAT([&] { read("device", "cpu"); }, testing::ThrowsMessage<ConfigError>(
-        testing::HasSubstr("buffer.location device is for GPUs; choose auto or host")));
-    EXPECT_EQ(read("device", "auto").object.buffer.location, "device");
-    EXPECT_EQ(read("auto", "cpu").object.buffer.location, "auto");
+    const auto fault = [&](const std::string& location, const std::string& training)
+    {
+        try
+        {
+            read(location, training + "\n  device: cpu");
+            return std::string("none");
+        }
+        catch (const ConfigError& error)
+        {
+            return std::to_string(error.line()) + ' ' + error.message();
+        }
+    };
+    const std::string where = " is for GPUs, and this run is on the cpu (training.device cpu).\n"
+        "    Remedy: ";
+    EXPECT_EQ(fault("device", "batchSize: 3"), "4 surrogate: buffer.location device" + where
+        + "buffer { location auto; }, or host");
+    EXPECT_EQ(fault("auto", "castOn: device"), "7 surrogate: castOn device" + where
+        + "castOn host");
+    EXPECT_EQ(fault("auto", "precision: float16"), "7 surrogate: precision float16" + where
+        + "precision float32");
+    EXPECT_EQ(fault("auto", "precision: float64"), "none");
+    EXPECT_EQ(read("device", "castOn: device").object.buffer.location, "device");
 }
 
 
