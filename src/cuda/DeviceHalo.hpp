@@ -13,7 +13,8 @@ namespace device
 {
 
 //- Rows that travel between the GPUs of neighbouring ranks, as HaloExchange has them between hosts:
-//  what cells send goes forward into halo rows, and the gradients of those go back. T: storage type.
+//  what cells send goes forward into halo rows, and the gradients of those go back. T: storage
+//  type.
 template<class T>
 class DeviceHalo
 {

@@ -29,8 +29,8 @@ public:
         bool mean;
         Accumulator<T>* statistics; //!< [edges, 2] of the normalisation; null: prediction
 
-        //- Null: no other rank sends anything. Ws x of other ranks' cells [samples, halo rows, out],
-        //  which forward() fetches and the others read.
+        //- Null: no other rank sends anything. Ws x of other ranks' cells
+        //  [samples, halo rows, out], which forward() fetches and the others read.
         const HaloPlan* plan = nullptr;
         T* halo = nullptr;
     };

@@ -22,8 +22,8 @@ namespace device
 using Stream = void*;
 
 
-//- The graph, as MeshGraph describes it: senders from nNodes on are halo rows, edges of senders from
-//  nEdges on those that other ranks have
+//- The graph, as MeshGraph describes it: senders from nNodes on are halo rows, edges of senders
+//  from nEdges on those that other ranks have
 struct GraphView
 {
     long nNodes;

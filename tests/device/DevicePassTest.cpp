@@ -13,22 +13,6 @@ namespace
 
 using namespace test;
 
-//- Sizes that betray a mixed-up width
-MeshGraphNetSizes oddSizes()
-{
-    MeshGraphNetSizes s;
-    s.nodeFeatures = 5;
-    s.edgeFeatures = 3;
-    s.outputs = 2;
-    s.blocks = 2;
-    s.width = 20;
-    s.nodeEncoderWidth = 11;
-    s.edgeEncoderWidth = 23;
-    s.decoderWidth = 9;
-    return s;
-}
-
-
 TEST(DevicePass, agreesWithTheCpuInDouble)
 {
     INSITU_NEEDS_DEVICE();

@@ -12,6 +12,22 @@ namespace test
 
 using device::Accumulator;
 
+//- Sizes that betray a mixed-up width
+inline MeshGraphNetSizes oddSizes()
+{
+    MeshGraphNetSizes s;
+    s.nodeFeatures = 5;
+    s.edgeFeatures = 3;
+    s.outputs = 2;
+    s.blocks = 2;
+    s.width = 20;
+    s.nodeEncoderWidth = 11;
+    s.edgeEncoderWidth = 23;
+    s.decoderWidth = 9;
+    return s;
+}
+
+
 //- A model, its input and the gradient of a loss, in double on the CPU
 struct Case
 {

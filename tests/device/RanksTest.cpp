@@ -104,26 +104,13 @@ struct CasePart
 };
 
 
-MeshGraphNetSizes sizesOfPass()
-{
-    MeshGraphNetSizes sizes;
-    sizes.nodeFeatures = 5;
-    sizes.edgeFeatures = 3;
-    sizes.outputs = 2;
-    sizes.blocks = 3;
-    sizes.width = 20;
-    sizes.edgeEncoderWidth = 23;
-    return sizes;
-}
-
-
 template<class T>
 void expectTheWhole(int nRanks, std::int64_t samples, bool recompute, double tolerance,
     double gradientTolerance)
 {
     const WaveCase wave(7, 6);
     const FaceMesh mesh = wave.faces();
-    const Case whole(sizesOfPass(), samples, std::make_shared<const MeshGraph>(mesh.graph()));
+    const Case whole(oddSizes(), samples, std::make_shared<const MeshGraph>(mesh.graph()));
     const Result truth = onCpu(whole);
     const auto rankOf = raggedRanks(mesh.nCells, nRanks);
     std::mutex printing;
@@ -217,7 +204,7 @@ TEST(PassOfOneRank, mayHaveItselfAsNeighbour)
 {
     INSITU_NEEDS_DEVICE();
     const FaceMesh mesh = WaveCase(7, 6).faces();
-    const Case whole(sizesOfPass(), 3, std::make_shared<const MeshGraph>(mesh.graph()));
+    const Case whole(oddSizes(), 3, std::make_shared<const MeshGraph>(mesh.graph()));
     const Result truth = onCpu(whole);
     onRanks(1, [&](Comm& comm)
     {
@@ -244,7 +231,7 @@ TEST(PassOfOneRank, mayBeRecorded)
 {
     INSITU_NEEDS_DEVICE();
     const FaceMesh mesh = WaveCase(7, 6).faces();
-    const Case whole(sizesOfPass(), 2, std::make_shared<const MeshGraph>(mesh.graph()));
+    const Case whole(oddSizes(), 2, std::make_shared<const MeshGraph>(mesh.graph()));
     onRanks(1, [&](Comm& comm)
     {
         const Loop loop(whole, mesh, comm);
@@ -278,7 +265,7 @@ TEST(RanksOfPass, endWhenOneLeaves)
     INSITU_NEEDS_DEVICE();
     INSITU_NEEDS_DEVICES(2);
     const FaceMesh mesh = WaveCase(7, 6).faces();
-    const Case whole(sizesOfPass(), 1, std::make_shared<const MeshGraph>(mesh.graph()));
+    const Case whole(oddSizes(), 1, std::make_shared<const MeshGraph>(mesh.graph()));
     const auto rankOf = raggedRanks(mesh.nCells, 2);
     std::string told;
     EXPECT_THROW(onRanks(2, [&](Comm& comm)
@@ -350,7 +337,8 @@ Learnt learnOn(int nRanks, const std::string& mode, const std::string& training)
         "reportInterval: 1\nnThreads: 1\nnoise: 0.03\nbuffer: {capacity: 9, watermark: 2}\n"
         "checkReplicas: 5\n" + mode
         + "training: {device: cuda, seed: 7, batchSize: 3, stepsPerExecute: 2,"
-          " model: " + network + ", optimizer: {type: adam, learningRate: 0.0078125, gradAccumulationSteps: 2,"
+          " model: " + network + ", optimizer: {type: adam, learningRate: 0.0078125,"
+          " gradAccumulationSteps: 2,"
           " maxGradNorm: 0.4}" + training + "}\n", "controlDict"), "surrogate", ".", {});
     Learnt learnt;
     onRanks(nRanks, [&](Comm& comm)
@@ -422,8 +410,8 @@ void expectTheLossesOfOne(int nRanks, const std::string& training, double tolera
                 std::abs(several.losses.at(i) - one.losses[i])/std::abs(one.losses[i]));
         }
     }
-    std::cout << "  " << nRanks << " ranks: losses of " << n << " reports within " << worst << " of "
-        << tolerance << std::endl;
+    std::cout << "  " << nRanks << " ranks: losses of " << n << " reports within " << worst
+        << " of " << tolerance << std::endl;
     EXPECT_GT(n, nSteps/2);
     EXPECT_LE(worst, tolerance);
 }

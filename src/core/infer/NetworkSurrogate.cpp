@@ -81,7 +81,8 @@ std::string NetworkSurrogate::useDevice(const std::string& entry,
 
 
 std::string NetworkSurrogate::useDevice(const std::string& entry,
-    const std::shared_ptr<Comm>& comm, std::function<void(const std::string&)> note, std::shared_ptr<DeviceLibrary> given)
+    const std::shared_ptr<Comm>& comm, std::function<void(const std::string&)> note,
+    std::shared_ptr<DeviceLibrary> given)
 {
     const ChosenDevice chosen = chooseDevice(entry, *network_, comm, std::move(given));
     if (!chosen.library)

@@ -26,8 +26,7 @@ std::vector<int> assignDevices(const std::vector<std::vector<std::string>>& visi
 }
 
 
-std::vector<std::vector<std::string>> listsOfAll(const Comm& comm,
-    const std::vector<std::string>& here)
+std::vector<int> assignDevices(const Comm& comm, const std::vector<std::string>& here)
 {
     Comm::Bytes lines;
     for (const std::string& entry : here)
@@ -36,18 +35,18 @@ std::vector<std::vector<std::string>> listsOfAll(const Comm& comm,
         lines.push_back('\n');
     }
 
-    std::vector<std::vector<std::string>> lists;
+    std::vector<std::vector<std::string>> visible;
     for (const Comm::Bytes& bytes :
         comm.swap(std::vector<Comm::Bytes>(static_cast<std::size_t>(comm.size()), lines)))
     {
-        lists.emplace_back();
+        visible.emplace_back();
         std::istringstream stream(std::string(bytes.begin(), bytes.end()));
         for (std::string line; std::getline(stream, line); )
         {
-            lists.back().push_back(line);
+            visible.back().push_back(line);
         }
     }
-    return lists;
+    return assignDevices(visible);
 }
 
 }

@@ -14,8 +14,8 @@ namespace inSitu
 //  Returns places in visible[rank], -1 for a rank for which none is left.
 std::vector<int> assignDevices(const std::vector<std::vector<std::string>>& visible);
 
-//- What each rank gives, in their order, on all of them. No entry has a line break. Collective.
-std::vector<std::vector<std::string>> listsOfAll(const Comm& comm,
-    const std::vector<std::string>& here);
+//- The same for ranks that tell each other what they see, here: of this one. No name has a line
+//  break. Collective.
+std::vector<int> assignDevices(const Comm& comm, const std::vector<std::string>& here);
 
 }

@@ -54,15 +54,15 @@ void shareOut(const std::string& entry, ChosenDevice& chosen, const std::shared_
     const std::string nRanks = std::to_string(comm->size());
     if (entry.size() > 5)
     {
-        throw AgreedError(entry + " names one GPU, and " + nRanks + " ranks compute the model; cuda gives"
-            " each of them its own");
+        throw AgreedError(entry + " names one GPU, and " + nRanks + " ranks compute the model;"
+            " cuda gives each of them its own");
     }
     std::vector<std::string> names;
     for (int i = 0; i < chosen.library->nDevices(); ++i)
     {
         names.push_back(chosen.library->identityOf(i));
     }
-    const std::vector<int> devices = assignDevices(listsOfAll(*comm, names));
+    const std::vector<int> devices = assignDevices(*comm, names);
     const auto without = std::count(devices.begin(), devices.end(), -1);
     if (without > 0)
     {

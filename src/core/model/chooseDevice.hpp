@@ -23,7 +23,7 @@ struct ChosenDevice
 };
 
 //- What a device entry (auto cpu cuda cuda:N) means for a model that these ranks compute together.
-//  auto is a GPU for each of them where they see as many, the library for it was built and the model
+//  auto is a GPU for each of them where they see as many, the library was built and the model
 //  can use it; otherwise reason says why not, and all are on the CPU. cuda is the first visible GPU
 //  that no earlier rank has, cuda:N is for one rank. given: the library, null: the one beside the
 //  core's, which is opened only if there may be a GPU. Collective. Throws Error with the remedy, on
@@ -31,8 +31,9 @@ struct ChosenDevice
 ChosenDevice chooseDevice(const std::string& entry, const Model& model,
     const std::shared_ptr<Comm>& comm, std::shared_ptr<DeviceLibrary> given = nullptr);
 
-//- Why no model of these ranks would get a GPU by this entry: none is visible, or not that one, or the
-//  library for it is missing. Empty: it may, or the entry is cpu. Before a run has begun. Collective.
+//- Why no model of these ranks would get a GPU by this entry: none is visible, or not that one, or
+//  the library for it is missing. Empty: it may, or the entry is cpu. Before a run has begun.
+//  Collective.
 std::string gpuObstacle(const std::string& entry, const Comm& comm);
 
 //- What to say of an entry cuda or cuda:N, and why it cannot be used

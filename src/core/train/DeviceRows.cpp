@@ -18,7 +18,6 @@ constexpr std::int64_t bytesPerChunk = 1 << 18;
 }
 
 
-
 DeviceRows::DeviceRows(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
     std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceStore> store, ThreadPool& pool)
 :

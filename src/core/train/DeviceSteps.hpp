@@ -28,8 +28,8 @@ class DeviceSteps
 {
 public:
 
-    //- Batches and runner are of the same queue; model and loss outlive it. scaled: for float16. ranks:
-    //  that compute the model together, each with its share of the loss; null: one.
+    //- Batches and runner are of the same queue; model and loss outlive it. scaled: for float16.
+    //  ranks: that compute the model together, each with its share of the loss; null: one.
     DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model, const at::Device& device,
         DeviceBatches batches, CaptureRunner runner, bool scaled,
         std::shared_ptr<DeviceRanks> ranks);

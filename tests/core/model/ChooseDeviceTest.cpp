@@ -21,8 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Names = std::vector<std::vector<std::string>>;
-
 
 TEST(AssignDevices, EachRankHasItsOwn)
 {
@@ -40,15 +38,25 @@ TEST(AssignDevices, EachRankHasItsOwn)
 }
 
 
-TEST(AssignDevices, ListsReachAllRanks)
+TEST(AssignDevices, RanksTellEachOther)
 {
-    onRanks(3, [](Comm& comm)
+    onRanks(4, [](Comm& comm)
     {
-        std::vector<std::string> mine(static_cast<std::size_t>(comm.rank()),
-            "board of " + std::to_string(comm.rank()));
-        EXPECT_EQ(listsOfAll(comm, mine),
-            (Names{{}, {"board of 1"}, {"board of 2", "board of 2"}}));
+        const std::vector<std::vector<std::string>> visible{{"a b", "c"}, {}, {"a b", "c", "d"},
+            {"c", "d"}};
+        EXPECT_THAT(assignDevices(comm, visible[static_cast<std::size_t>(comm.rank())]),
+            ElementsAre(0, -1, 1, 1));
     });
+}
+
+
+//- Of a kind that GPUs compute
+std::unique_ptr<Model> anyModel(ThreadPool& pool)
+{
+    MeshGraphNetOptions options;
+    options.processorSize = 1;
+    options.hiddenSize = 4;
+    return options.build({5, 3, 2}, Precision::float32, 3, pool);
 }
 
 
@@ -73,10 +81,7 @@ protected:
         {
             const auto rank = static_cast<std::size_t>(comm.rank());
             ThreadPool pool(1);
-            MeshGraphNetOptions options;
-            options.processorSize = 1;
-            options.hiddenSize = 4;
-            const auto model = options.build({5, 3, 2}, Precision::float32, 3, pool);
+            const auto model = anyModel(pool);
             const auto device = std::make_shared<FakeDevice>();
             device->nGpus = nGpus[rank];
             device->firstBoard = boards[rank];
@@ -169,10 +174,7 @@ TEST_F(ChooseDevice, GpusThatCannotWorkTogetherAreAReason)
     onRanks(2, [](Comm& comm)
     {
         ThreadPool pool(1);
-        MeshGraphNetOptions options;
-        options.processorSize = 1;
-        options.hiddenSize = 4;
-        const auto model = options.build({5, 3, 2}, Precision::float32, 3, pool);
+        const auto model = anyModel(pool);
         const auto device = std::make_shared<Lonely>();
         device->nGpus = 2;
         EXPECT_EQ(chooseDevice("auto", *model, borrowed(comm), device).reason,
