@@ -411,5 +411,4 @@ TEST(DeviceLocation, WithoutAGpuTheRemedyIsTold)
     EXPECT_THAT(fault({}, "device"), AllOf(HasSubstr("buffer.location device is for GPUs"),
         HasSubstr("location auto")));
     EXPECT_EQ(fault({}, "auto"), "none");
-    EXPECT_THROW(trainingConfig({{"castOn", "device"}, {"device", "cpu"}}), ConfigError);
 }
