@@ -64,16 +64,25 @@ std::string join(const std::vector<std::string>& words, const std::string& separ
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates)
 {
-    const auto best = std::min_element
-    (
-        candidates.begin(),
-        candidates.end(),
-        [&](const std::string& a, const std::string& b)
+    std::string best;
+    std::size_t least = word.size()/2 + 1;
+    for (const std::string& candidate : candidates)
+    {
+        const std::size_t distance = editDistance(word, candidate);
+        if (distance < least)
         {
-            return editDistance(word, a) < editDistance(word, b);
+            least = distance;
+            best = candidate;
         }
-    );
-    return best == candidates.end() ? std::string() : *best;
+    }
+    return best;
+}
+
+
+std::string didYouMean(const std::string& word, const std::vector<std::string>& candidates)
+{
+    const std::string best = nearest(word, candidates);
+    return best.empty() ? "." : "; did you mean '" + best + "'?";
 }
 
 }

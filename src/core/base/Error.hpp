@@ -57,7 +57,11 @@ public:
 //- "a b c"
 std::string join(const std::vector<std::string>& words, const std::string& separator = " ");
 
-//- The candidate nearest to word in edit distance; empty without candidates
+//- The candidate nearest to word in edit distance; empty if the distance of all is more than half of
+//  the word's length
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+//- "; did you mean '…'?" with the nearest one, or the full stop
+std::string didYouMean(const std::string& word, const std::vector<std::string>& candidates);
 
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/agree.hpp"
 
+#include <algorithm>
+
 namespace inSitu
 {
 
@@ -29,17 +31,19 @@ std::string firstText(const Comm& comm, const std::string& here)
     {
         return here;
     }
-    std::string first;
+    std::string text;
     const std::vector<Comm::Bytes> texts = comm.gather(Comm::Bytes(here.begin(), here.end()));
-    for (std::size_t rank = 0; rank < texts.size() && first.empty(); ++rank)
+    const auto first = std::find_if(texts.begin(), texts.end(),
+        [](const Comm::Bytes& bytes) { return !bytes.empty(); });
+    if (first != texts.end())
     {
-        if (!texts[rank].empty())
-        {
-            first = "rank " + std::to_string(comm.numberOf(static_cast<int>(rank))) + ": "
-                + std::string(texts[rank].begin(), texts[rank].end());
-        }
+        const auto rank = static_cast<int>(first - texts.begin());
+        const bool same = std::all_of(texts.begin(), texts.end(),
+            [&](const Comm::Bytes& bytes) { return bytes == *first; });
+        text = (same ? "" : "rank " + std::to_string(comm.numberOf(rank)) + ": ")
+            + std::string(first->begin(), first->end());
     }
-    return textOfMaster(comm, first);
+    return textOfMaster(comm, text);
 }
 
 

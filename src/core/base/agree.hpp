@@ -19,8 +19,8 @@ bool anyRank(const Comm& comm, bool here);
 double largestOf(const Comm& comm, double here);
 double leastOf(const Comm& comm, double here);
 
-//- The text of the first rank that has one, "rank 2: …" where there are several; empty if none
-//  has. One sum, and more only if there is a text.
+//- The text of the first rank that has one, "rank 2: …" where not all ranks say the same; empty if
+//  none has. One sum, and more only if there is a text.
 std::string firstText(const Comm& comm, const std::string& here);
 
 //- The master's text

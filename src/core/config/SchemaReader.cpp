@@ -249,9 +249,9 @@ private:
             candidates.push_back(key);
         }
         const std::string best = nearest(name, candidates);
-        if (std::find(known_.begin(), known_.end(), best) != known_.end())
+        if (best.empty() || std::find(known_.begin(), known_.end(), best) != known_.end())
         {
-            return "is not known; did you mean '" + best + "'?";
+            return "is not known" + didYouMean(name, known_);
         }
 
         std::vector<std::string> blocks;

@@ -43,8 +43,7 @@ std::string keyOf(const std::string& word)
 [[noreturn]] void failUnknown(const Node& node, const std::string& path, const std::string& word,
     const std::vector<std::string>& known)
 {
-    fail(node, path, "is not known; did you mean '" + nearest(word, known) + "'? Known here: "
-        + join(known));
+    fail(node, path, "is not known" + didYouMean(word, known) + " Known here: " + join(known));
 }
 
 
@@ -200,8 +199,8 @@ TrainingFile fromTorchFort(const Node& written)
         }
         else
         {
-            fail(value, entry.first, "is not a block of supervised training; did you mean '"
-                + nearest(name, blocks) + "'? Known: " + join(blocks));
+            fail(value, entry.first, "is not a block of supervised training"
+                + didYouMean(name, blocks) + " Known: " + join(blocks));
         }
     }
     return file;

@@ -56,8 +56,7 @@ const ParameterSet::Entry& ParameterSet::entry(const std::string& name) const
         {
             names.push_back(e.name);
         }
-        throw Error("the model has no parameter '" + name + "'; the nearest is '"
-            + nearest(name, names) + "'");
+        throw Error("the model has no parameter '" + name + "'" + didYouMean(name, names));
     }
     return *found;
 }

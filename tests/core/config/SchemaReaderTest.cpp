@@ -207,6 +207,9 @@ TEST(SchemaReader, SaysIntoWhichBlockAKeyBelongs)
     // Here before elsewhere where both are as near
     EXPECT_EQ(told("inner: {death: 2}"),
         "case.yaml:1 object.inner.death is not known; did you mean 'depth'?");
+    // A word of which more than half would have to change was not meant
+    EXPECT_EQ(told("inner: {dozen: 2}"), "case.yaml:1 object.inner.dozen is not known.");
+    EXPECT_EQ(told("castOn: device"), "case.yaml:1 object.castOn is not known.");
 
     try
     {

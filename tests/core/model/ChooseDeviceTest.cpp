@@ -153,6 +153,10 @@ TEST_F(ChooseDevice, WhatIsAskedForInVainIsRefusedOnAllRanks)
     {
         EXPECT_THAT(choice.fault, HasSubstr("rank 0: no GPU is visible"));
     }
+    for (const Choice& choice : choose("cuda", {0, 0}, {0, 0}))
+    {
+        EXPECT_THAT(choice.fault, HasSubstr("device cuda cannot be used: no GPU is visible."));
+    }
     for (const Choice& choice : choose("cuda:1", {2, 2}, {0, 0}))
     {
         EXPECT_THAT(choice.fault, HasSubstr("cuda:1 names one GPU"));
