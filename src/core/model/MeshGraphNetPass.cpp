@@ -328,7 +328,7 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input, Tape*
 
     for (int block = 0; block < nBlocks; ++block)
     {
-        startHalo(input, block);
+        startHalo(block);
         updateAll(block, inner_);
         if (hasHalo_)
         {
@@ -340,7 +340,7 @@ void MeshGraphNetPass<T>::forward(const T* parameters, const Input& input, Tape*
 
 
 template<class T>
-void MeshGraphNetPass<T>::startHalo(const Input& input, int block)
+void MeshGraphNetPass<T>::startHalo(int block)
 {
     if (hasHalo_)
     {

@@ -96,7 +96,7 @@ private:
     InputRows<T> edgeRows(const Input& input, const T* edges, const T* terms, long sample) const;
 
     //- Exchange of the terms before a block, and those of the forward pass again
-    void startHalo(const Input& input, int block);
+    void startHalo(int block);
     void finishHalo(const Input& input, int block, MeshGraphNetTape<T>* tape);
     void recallHalo(const Input& input, int block, const MeshGraphNetTape<T>& tape);
 
