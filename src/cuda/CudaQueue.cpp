@@ -3,6 +3,7 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -118,6 +119,24 @@ void CudaQueue::waitFor(std::int64_t mark)
             waitFor(marks_.front().second);
         }
         marks_.pop_front();
+    }
+}
+
+
+std::shared_ptr<DeviceQueue> CudaQueue::makeBeside()
+{
+    return std::make_shared<CudaQueue>(stream_.device_index(), check_);
+}
+
+
+void CudaQueue::follow(DeviceQueue& other, std::int64_t mark)
+{
+    auto& marks = static_cast<CudaQueue&>(other).marks_;
+    const auto found = std::find_if(marks.begin(), marks.end(),
+        [&](const auto& entry) { return entry.first == mark; });
+    if (found != marks.end())
+    {
+        found->second.block(stream_);
     }
 }
 

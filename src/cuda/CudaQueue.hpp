@@ -28,6 +28,8 @@ public:
     std::unique_ptr<Recording> record(std::function<void()> work) override;
     std::int64_t mark() override;
     void waitFor(std::int64_t mark) override;
+    std::shared_ptr<DeviceQueue> makeBeside() override;
+    void follow(DeviceQueue& other, std::int64_t mark) override;
 
 private:
 

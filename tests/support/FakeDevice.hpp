@@ -52,6 +52,13 @@ public:
         }
     }
 
+    std::shared_ptr<DeviceQueue> makeBeside() override { return std::make_shared<FakeQueue>(); }
+
+    void follow(DeviceQueue& other, std::int64_t mark) override
+    {
+        put([&other, mark] { other.waitFor(mark); });
+    }
+
     bool refuses = false;
     std::int64_t stamp = 0;
     int nRecords = 0;

@@ -40,6 +40,13 @@ public:
 
     //- Until that is done. Throws what has gone wrong there.
     virtual void waitFor(std::int64_t mark) = 0;
+
+    //- Another queue of the same device and thread. Neither waits for the other by itself.
+    virtual std::shared_ptr<DeviceQueue> makeBeside() = 0;
+
+    //- What is put in from now on is done after what a mark of a queue beside stands for; that queue
+    //  lives until then. Nobody waits here.
+    virtual void follow(DeviceQueue& other, std::int64_t mark) = 0;
 };
 
 }

@@ -8,27 +8,23 @@
 namespace inSitu
 {
 
-DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue)
+DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
+    DeviceCopies::Way way)
 :
     device_(device),
-    queue_(std::move(queue))
+    queue_(std::move(queue)),
+    copies_(std::make_shared<DeviceCopies>(device_, queue_, way))
 {}
 
 
 DeviceBatches::DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
     std::shared_ptr<DeviceLibrary> library, std::size_t memory, ThreadPool& pool)
 :
-    DeviceBatches(device, std::move(queue))
+    DeviceBatches(device, std::move(queue), DeviceCopies::Way::beside)
 {
     const auto store = std::make_shared<DeviceStore>(device_, queue_, memory);
-    const DeviceRows rows(device_, queue_, std::move(library), store, pool);
+    const DeviceRows rows(queue_, copies_, std::move(library), store, pool);
     maker_ = std::make_unique<Maker>(Maker{store, rows, rows, rows});
-}
-
-
-void DeviceBatches::waitForHost()
-{
-    queue_->waitFor(mark_);
 }
 
 
@@ -75,10 +71,10 @@ void DeviceBatches::hold(at::Tensor& there, at::IntArrayRef sizes, const at::Ten
 }
 
 
-void DeviceBatches::copy(at::Tensor& there, const at::Tensor& here)
+void DeviceBatches::bring(at::Tensor& there, const at::Tensor& here)
 {
     hold(there, here.sizes(), here);
-    queue_->put([there, here] { at::Tensor(there).copy_(here, true); });
+    copies_->bring(there, here);
 }
 
 
@@ -86,7 +82,7 @@ void DeviceBatches::bringEdges(Slot& slot, const at::Tensor& edges, bool vary)
 {
     if (!slot.hostEdges.is_same(edges) || vary)
     {
-        copy(slot.edges, edges);
+        bring(slot.edges, edges);
         slot.hostEdges = edges;
         slot.batch.inputs.edges = slot.edges.alias();
     }
@@ -96,13 +92,14 @@ void DeviceBatches::bringEdges(Slot& slot, const at::Tensor& edges, bool vary)
 const DeviceBatches::Batch& DeviceBatches::bring(const GraphBatch& inputs,
     const at::Tensor& targets, const at::Tensor& weights)
 {
+    copies_->nextBatch();
     Slot& slot = slotFor(inputs.graph, inputs.nodes.sizes(), targets.defined());
-    copy(slot.nodes, inputs.nodes);
+    bring(slot.nodes, inputs.nodes);
     slot.hostStatics.reset();
     bringEdges(slot, inputs.edges, inputs.edgesVary);
     if (targets.defined())
     {
-        copy(slot.targets, targets);
+        bring(slot.targets, targets);
     }
     return finish(slot, inputs.graph, inputs.edgesVary, weights);
 }
@@ -112,6 +109,7 @@ const DeviceBatches::Batch& DeviceBatches::bring(const BatchParts& parts,
     const at::Tensor& weights)
 {
     letGo();
+    copies_->nextBatch();
     const auto nSamples = static_cast<std::int64_t>(parts.nodes.rows.size());
     const std::vector<std::int64_t> sizes{nSamples, parts.nodes.nRows, parts.width};
     Slot& slot = slotFor(parts.graph, sizes, true);
@@ -120,8 +118,7 @@ const DeviceBatches::Batch& DeviceBatches::bring(const BatchParts& parts,
     if (!slot.hostStatics.is_same(parts.statics))
     {
         const std::int64_t n = parts.statics.size(1);
-        queue_->put([there = slot.nodes.narrow(2, parts.width - n, n), here = parts.statics]
-            { at::Tensor(there).copy_(here.to(there.device())); });
+        copies_->bring(slot.nodes.narrow(2, parts.width - n, n), parts.statics);
         slot.hostStatics = parts.statics;
     }
     maker_->nodes.fill(parts.nodes, slot.nodes);
@@ -144,11 +141,9 @@ const DeviceBatches::Batch& DeviceBatches::finish(Slot& slot,
 {
     if (weights.defined() && !slot.hostWeights.is_same(weights))
     {
-        copy(slot.weights, weights);
+        bring(slot.weights, weights);
         slot.hostWeights = weights;
     }
-    mark_ = queue_->mark();
-
     slot.batch.inputs.graph = graph;
     slot.batch.inputs.nodes = slot.nodes;
     slot.batch.inputs.edgesVary = edgesVary;

@@ -4,6 +4,7 @@
 #include "model/DeviceQueue.hpp"
 #include "model/GraphBatch.hpp"
 #include "train/BatchParts.hpp"
+#include "train/DeviceCopies.hpp"
 #include "train/DeviceRows.hpp"
 
 #include <cstddef>
@@ -26,7 +27,8 @@ public:
         at::Tensor weights;
     };
 
-    DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue);
+    DeviceBatches(const at::Device& device, std::shared_ptr<DeviceQueue> queue,
+        DeviceCopies::Way way);
 
     //- Of which the device makes the batches itself: parts may be brought. memory: bytes that rows
     //  of samples may take there, to be used again. pool outlives this.
@@ -34,7 +36,7 @@ public:
         std::shared_ptr<DeviceLibrary> library, std::size_t memory, ThreadPool& pool);
 
     //- Until the values last handed over may be overwritten
-    void waitForHost();
+    void waitForHost() { copies_->waitForHost(); }
 
     //- Let go of rows that nobody else holds, between batches
     void letGo();
@@ -66,7 +68,7 @@ private:
     Slot& slotFor(const std::shared_ptr<const MeshGraph>& graph, at::IntArrayRef nodes,
         bool hasTargets);
     void hold(at::Tensor& there, at::IntArrayRef sizes, const at::Tensor& like);
-    void copy(at::Tensor& there, const at::Tensor& here);
+    void bring(at::Tensor& there, const at::Tensor& here);
     void bringEdges(Slot& slot, const at::Tensor& edges, bool vary);
     const Batch& finish(Slot& slot, const std::shared_ptr<const MeshGraph>& graph, bool edgesVary,
         const at::Tensor& weights);
@@ -75,9 +77,9 @@ private:
 
     at::Device device_;
     std::shared_ptr<DeviceQueue> queue_;
+    std::shared_ptr<DeviceCopies> copies_;
     std::unique_ptr<Maker> maker_;
     std::vector<std::unique_ptr<Slot>> slots_;      // the one in use comes first
-    std::int64_t mark_ = 0;
 };
 
 }

@@ -12,7 +12,7 @@ DeviceForward::DeviceForward(std::shared_ptr<DeviceQueue> queue, Model& model,
     queue_(queue),
     model_(model),
     nOutputs_(nOutputs),
-    batches_(device, queue),
+    batches_(device, queue, DeviceCopies::Way::inQueue),
     runner_(std::move(runner)),
     frozen_(frozen)
 {}

@@ -79,7 +79,7 @@ StepsOnDevice::StepsOnDevice(const TrainingConfig& config, const ChosenDevice& w
         castsThere_ = keepsSamples_ || config.castOn == "device";
         DeviceBatches batches = castsThere_
             ? DeviceBatches(device, queue_, where.library, memory, tools.pool)
-            : DeviceBatches(device, queue_);
+            : DeviceBatches(device, queue_, DeviceCopies::Way::beside);
         steps_ = std::make_unique<DeviceSteps>(queue_, tools.model, device, std::move(batches),
             runner(), choice_.storage == Storage::float16, where.ranks);
         forward_ = std::make_unique<DeviceForward>(queue_, tools.model, device,
