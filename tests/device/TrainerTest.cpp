@@ -265,6 +265,35 @@ TEST(TrainerOnDevice, CapturedIsEagerToTheBit)
 }
 
 
+// Copies that would overtake, or be overtaken, show where there is more to copy than to compute
+TEST(TrainerOnDevice, StepsInARowAreStepsOneByOneToTheBit)
+{
+    INSITU_NEEDS_DEVICE();
+    const TrainCase<float> data(210, 150);
+    const Entries entries = with(small, {{"model.processorSize", "1"}, {"model.hiddenSize", "8"}});
+    for (const std::string castOn : {"host", "device"})
+    {
+        for (const std::string location : {"host", "device"})
+        {
+            const Entries those = with(entries, {{"castOn", castOn}});
+            Course<float> inARow(those, data, 0.01, location);
+            Course<float> oneByOne(those, data, 0.01, location);
+            inARow.train(0, 24);
+            for (int k = 0; k < 24; ++k)
+            {
+                oneByOne.train(k, k + 1);
+            }
+            ASSERT_EQ(inARow.steps.size(), 24u);
+            for (std::size_t k = 0; k < 24; ++k)
+            {
+                EXPECT_EQ(inARow.steps[k].loss, oneByOne.steps[k].loss) << k << castOn << location;
+            }
+            EXPECT_TRUE(at::equal(inARow.weights(), oneByOne.weights())) << castOn << location;
+        }
+    }
+}
+
+
 TEST(TrainerOnDevice, TrainersAndPredictionsDoNotDisturbEachOther)
 {
     INSITU_NEEDS_DEVICE();
