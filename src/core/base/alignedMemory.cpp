@@ -11,21 +11,21 @@ namespace inSitu
 
 void* takeMemory(std::size_t bytes)
 {
+    constexpr std::size_t line = 64;
     constexpr std::size_t hugePage = std::size_t(2) << 20;
     const bool large = bytes >= 2*hugePage;
-    const std::size_t alignment = large ? hugePage : 64;
-    const std::size_t rounded = (bytes/alignment + 1)*alignment;
 
-    void* memory = std::aligned_alloc(alignment, rounded);
-    if (!memory)
+    void* memory = nullptr;
+    if (posix_memalign(&memory, large ? hugePage : line, (bytes/line + 1)*line) != 0)
     {
         throw std::bad_alloc();
     }
 #ifdef MADV_HUGEPAGE
     if (large)
     {
-        // Advice: a refusal costs time and nothing else
-        madvise(memory, rounded, MADV_HUGEPAGE);
+        // Advice: a refusal costs time and nothing else. A last huge page in part would be filled as a
+        // whole: half as much again for a piece of a little more than two.
+        madvise(memory, bytes/hugePage*hugePage, MADV_HUGEPAGE);
     }
 #endif
     return memory;
