@@ -3,6 +3,9 @@
 // Gathering U and p into float32 rows against a plain pass over the bytes that are kept, which
 // reads doubles and writes floats one after the other. Both run alternately; "ratio" is gather over
 // pass, of the medians.
+//
+// inTurns: inputs (float32) and targets (double) of one execution, where neither the fields nor the
+// rows are in a cache, in bands of so many rows.
 
 #include "buffer/Gather.hpp"
 
@@ -92,7 +95,51 @@ void gatherUp(benchmark::State& state, const std::vector<int>& components)
         *static_cast<std::int64_t>(nValues*(sizeof(double) + sizeof(float))));
 }
 
+
+void inTurns(benchmark::State& state)
+{
+    constexpr std::size_t nCells = 64000, nColumns = 3, nSlots = 16;
+    FieldSpec U, p;
+    U.nComponents = 3;
+    U.components = {0, 1};
+    p.components = {0};
+    const RowLayout layout = RowLayout::of({U, p}, {0, 1}, false);
+    const std::vector<double> reference(nColumns, 0.25);
+    const std::vector<double> memoryU(3*nCells, 1.5), memoryP(nCells, 2.5);
+    const std::vector<FieldView<double>> views{{memoryU, {}}, {memoryP, {}}};
+    std::vector<std::vector<float>> inputs(nSlots, std::vector<float>(nColumns*nCells));
+    std::vector<std::vector<double>> targets(nSlots, std::vector<double>(nColumns*nCells));
+    std::vector<double> others(std::size_t(128 << 20)/sizeof(double));
+
+    std::vector<double> gather;
+    for (auto _ : state)
+    {
+        for (double& other : others)
+        {
+            other += 1;
+        }
+        const std::size_t slot = gather.size() % nSlots;
+        gather.push_back(secondsOf([&]
+        {
+            RowGather<double, float> input(layout, views, reference,
+                Span<float>(inputs[slot]), state.range(0));
+            RowGather<double, double> target(layout, views, reference,
+                Span<double>(targets[slot]), state.range(0));
+            for (int band = 0; band < input.nBands(); ++band)
+            {
+                input.take(band);
+                target.take(band);
+            }
+        }));
+        state.SetIterationTime(gather.back());
+    }
+    state.counters["gather_us"] = 1e6*median(gather);
 }
+
+}
+
+BENCHMARK(inTurns)->Arg(128)->Arg(1024)->UseManualTime()->Iterations(60)
+    ->Unit(benchmark::kMicrosecond);
 
 BENCHMARK_CAPTURE(gatherUp, UxUyUzP, std::vector<int>{0, 1, 2})
     ->Arg(64000)->Arg(1000000)->UseManualTime()->Unit(benchmark::kMicrosecond);

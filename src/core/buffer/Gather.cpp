@@ -12,9 +12,6 @@ namespace inSitu
 namespace
 {
 
-// Rows of all fields that are handled before going on: they stay in the nearest caches
-constexpr std::int64_t bandRows = 1024;
-
 // Piece 0 is the cells, piece i the faces of patch i − 1
 template<class Scalar>
 Span<const Scalar> valuesOf(const FieldView<Scalar>& view, std::size_t piece)
@@ -230,13 +227,15 @@ RowGather<Scalar, Value>::RowGather
     const RowLayout& layout,
     const std::vector<FieldView<Scalar>>& views,
     Span<const double> reference,
-    Span<Value> rows
+    Span<Value> rows,
+    std::int64_t bandRows
 )
 :
     layout_(layout),
     views_(views),
     reference_(reference),
-    rows_(rows.data())
+    rows_(rows.data()),
+    bandRows_(bandRows)
 {
     const std::int64_t nRows = checkedRows(layout, views);
     const auto nColumns = static_cast<std::size_t>(layout.nColumns);
@@ -260,7 +259,7 @@ void RowGather<Scalar, Value>::take(int band)
 {
     const auto gather = [&](std::size_t piece, std::int64_t first, std::int64_t row)
     {
-        const std::int64_t length = std::min(bandRows, rowsOf(layout_, views_, piece) - first);
+        const std::int64_t length = std::min(bandRows_, rowsOf(layout_, views_, piece) - first);
         if (gatherBand(layout_, views_, piece, first, length, reference_.data(),
             rows_ + row*layout_.nColumns))
         {
@@ -269,14 +268,14 @@ void RowGather<Scalar, Value>::take(int band)
     };
     if (band < nCellBands_)
     {
-        gather(0, band*bandRows, band*bandRows);
+        gather(0, band*bandRows_, band*bandRows_);
         return;
     }
     std::int64_t before = nCells_;
     const std::size_t end = nPieces(layout_, leading(layout_, views_));
     for (std::size_t piece = 1; piece < end; before += rowsOf(layout_, views_, piece++))
     {
-        for (std::int64_t first = 0; first < rowsOf(layout_, views_, piece); first += bandRows)
+        for (std::int64_t first = 0; first < rowsOf(layout_, views_, piece); first += bandRows_)
         {
             gather(piece, first, before + first);
         }

@@ -80,17 +80,21 @@ class RowGather
 {
 public:
 
+    //- Rows of a band. Gathers of the same fields that take turns read them once from memory: so many
+    //  leave room in the nearest cache for what is read and written. Fewer cost more to begin.
+    static constexpr std::int64_t rowsOfTurn = 128;
+
     //- Throws Error if the sizes do not fit
     RowGather
     (
         const RowLayout& layout,
         const std::vector<FieldView<Scalar>>& views,
         Span<const double> reference,
-        Span<Value> rows
+        Span<Value> rows,
+        std::int64_t bandRows = 8*rowsOfTurn
     );
 
-    //- Bands of cells, few enough for the nearest caches: gathers of the same fields that take turns
-    //  read them once from memory. The last one is of all patches, if they are rows.
+    //- Bands of cells. The last one is of all patches, if they are rows.
     int nBands() const { return nCellBands_ + hasBoundary_; }
 
     //- One of them. Several threads may take different ones at a time.
@@ -107,6 +111,7 @@ private:
     const std::vector<FieldView<Scalar>>& views_;
     Span<const double> reference_;
     Value* rows_;
+    std::int64_t bandRows_;
     std::int64_t nCells_ = 0;
     int nCellBands_ = 0;
     bool hasBoundary_ = false;

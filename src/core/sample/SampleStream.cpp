@@ -115,10 +115,11 @@ NonFinite SampleStream::gatherInto
     ThreadPool* team
 ) const
 {
+    constexpr std::int64_t bandRows = RowGather<Scalar, Value>::rowsOfTurn;
     RowGather<Scalar, Value> input(layout_.input, views, Span<const double>(inputReference_),
-        spanOf<Value>(snapshot.input, nRows(), layout_.input.nColumns));
+        spanOf<Value>(snapshot.input, nRows(), layout_.input.nColumns), bandRows);
     RowGather<Scalar, double> target(layout_.target, views, Span<const double>(noReference_),
-        spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns));
+        spanOf<double>(snapshot.target, nCells(), layout_.target.nColumns), bandRows);
     const auto take = [&](int band)
     {
         if (band < input.nBands())
@@ -131,19 +132,25 @@ NonFinite SampleStream::gatherInto
         }
     };
 
-    constexpr int leastForTeam = 16;        // fewer bands are done before others are awake
+    constexpr int leastForTeam = 128;       // fewer bands are done before others are awake
+    constexpr int bandsPerTurn = 8;
     const int nBands = std::max(input.nBands(), target.nBands());
-    if (team && nBands >= leastForTeam)
+    const auto takeUpTo = [&](int end, int n)
     {
-        // The patches first: they are the longest
-        team->run(nBands, [&](int chunk, int) { take(nBands - 1 - chunk); });
-    }
-    else
-    {
-        for (int band = 0; band < nBands; ++band)
+        for (int band = std::max(end - n, 0); band < end; ++band)
         {
             take(band);
         }
+    };
+    if (team && nBands >= leastForTeam)
+    {
+        // The patches first: they are the longest
+        team->run((nBands + bandsPerTurn - 1)/bandsPerTurn, [&](int turn, int)
+            { takeUpTo(nBands - turn*bandsPerTurn, bandsPerTurn); });
+    }
+    else
+    {
+        takeUpTo(nBands, nBands);
     }
     const NonFinite fault = input.fault();
     return fault.field < 0 ? target.fault() : fault;

@@ -165,8 +165,8 @@ TEST(Gather, TwoMayTakeTurnsInAnyOrder)
     gatherRows(all, views, first, Span<float>(expectedRows));
     gatherRows(cells, views, second, Span<double>(expectedValues));
 
-    RowGather<double, float> longer(all, views, first, Span<float>(rows));
-    RowGather<double, double> shorter(cells, views, second, Span<double>(values));
+    RowGather<double, float> longer(all, views, first, Span<float>(rows), 1000);
+    RowGather<double, double> shorter(cells, views, second, Span<double>(values), 1000);
     ASSERT_EQ(longer.nBands(), 4);      // the faces are one
     ASSERT_EQ(shorter.nBands(), 3);
     for (const int band : {2, 0, 3, 1})
