@@ -15,8 +15,8 @@ void* takeMemory(std::size_t bytes)
     constexpr std::size_t hugePage = std::size_t(2) << 20;
     const bool large = bytes >= 2*hugePage;
 
-    void* memory = nullptr;
-    if (posix_memalign(&memory, large ? hugePage : line, (bytes/line + 1)*line) != 0)
+    void* memory = std::aligned_alloc(large ? hugePage : line, (bytes/line + 1)*line);
+    if (!memory)
     {
         throw std::bad_alloc();
     }
