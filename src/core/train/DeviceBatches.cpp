@@ -71,7 +71,7 @@ void DeviceBatches::hold(at::Tensor& there, at::IntArrayRef sizes, const at::Ten
 }
 
 
-void DeviceBatches::bring(at::Tensor& there, const at::Tensor& here)
+void DeviceBatches::send(at::Tensor& there, const at::Tensor& here)
 {
     hold(there, here.sizes(), here);
     copies_->bring(there, here);
@@ -82,7 +82,7 @@ void DeviceBatches::bringEdges(Slot& slot, const at::Tensor& edges, bool vary)
 {
     if (!slot.hostEdges.is_same(edges) || vary)
     {
-        bring(slot.edges, edges);
+        send(slot.edges, edges);
         slot.hostEdges = edges;
         slot.batch.inputs.edges = slot.edges.alias();
     }
@@ -94,12 +94,12 @@ const DeviceBatches::Batch& DeviceBatches::bring(const GraphBatch& inputs,
 {
     copies_->nextBatch();
     Slot& slot = slotFor(inputs.graph, inputs.nodes.sizes(), targets.defined());
-    bring(slot.nodes, inputs.nodes);
+    send(slot.nodes, inputs.nodes);
     slot.hostStatics.reset();
     bringEdges(slot, inputs.edges, inputs.edgesVary);
     if (targets.defined())
     {
-        bring(slot.targets, targets);
+        send(slot.targets, targets);
     }
     return finish(slot, inputs.graph, inputs.edgesVary, weights);
 }
@@ -141,7 +141,7 @@ const DeviceBatches::Batch& DeviceBatches::finish(Slot& slot,
 {
     if (weights.defined() && !slot.hostWeights.is_same(weights))
     {
-        bring(slot.weights, weights);
+        send(slot.weights, weights);
         slot.hostWeights = weights;
     }
     slot.batch.inputs.graph = graph;

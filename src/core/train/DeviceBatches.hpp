@@ -68,7 +68,7 @@ private:
     Slot& slotFor(const std::shared_ptr<const MeshGraph>& graph, at::IntArrayRef nodes,
         bool hasTargets);
     void hold(at::Tensor& there, at::IntArrayRef sizes, const at::Tensor& like);
-    void bring(at::Tensor& there, const at::Tensor& here);
+    void send(at::Tensor& there, const at::Tensor& here);
     void bringEdges(Slot& slot, const at::Tensor& edges, bool vary);
     const Batch& finish(Slot& slot, const std::shared_ptr<const MeshGraph>& graph, bool edgesVary,
         const at::Tensor& weights);
