@@ -73,14 +73,6 @@ inline TrainingConfig trainingConfig(
 }
 
 
-//- Folder of reference values of other programs
-inline std::string oracle(const std::string& name)
-{
-    const char* const folder = std::getenv("INSITU_ORACLES");
-    return std::string(folder ? folder : INSITU_ORACLES_DEFAULT) + '/' + name;
-}
-
-
 //- Memory of a snapshot or target
 template<class Value>
 SlotPool::Handle slotOf(std::vector<Value> values)

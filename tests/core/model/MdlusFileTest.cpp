@@ -13,6 +13,7 @@
 #include "model/GraphBatch.hpp"
 #include "model/Mlp.hpp"
 #include "model/TensorState.hpp"
+#include "oracles.hpp"
 
 #include <gmock/gmock.h>
 #include <torch/torch.h>
@@ -159,15 +160,11 @@ TEST_F(MdlusFile, TellsShapeAndOptions)
 
 TEST_F(MdlusFile, AgreesWithTheOracle)
 {
-    const char* const named = std::getenv("INSITU_ORACLES");
-    const std::string oracles = std::string(named ? named : INSITU_ORACLES_DEFAULT) + '/';
-    if (!std::filesystem::exists(oracles + "mgn_small.mdlus"))
-    {
-        GTEST_SKIP() << "no " << oracles << "mgn_small.mdlus";
-    }
-    const StateTree expected = readHdf5(oracles + "mgn_small_mdlus.h5");
+    INSITU_NEEDS_ORACLE("mgn_small.mdlus");
+    INSITU_NEEDS_ORACLE("mgn_small_mdlus.h5");
+    const StateTree expected = readHdf5(oracle("mgn_small_mdlus.h5"));
     const Case input(expected, "node_features", "edge_features");
-    const auto imported = import(oracles + "mgn_small.mdlus");
+    const auto imported = import(oracle("mgn_small.mdlus"));
     EXPECT_LE(errorOf(input.prediction(*imported.model),
         tensorOf(expected, "output_f32", at::kFloat)), 1e-6);
 }

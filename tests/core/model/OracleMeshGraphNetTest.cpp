@@ -9,6 +9,7 @@
 #include "model/Initialise.hpp"
 #include "model/MeshGraphNet.hpp"
 #include "model/ParameterSet.hpp"
+#include "oracles.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -25,11 +26,9 @@ namespace
 
 std::vector<std::string> oracleFiles()
 {
-    const char* folder = std::getenv("INSITU_ORACLES");
     std::vector<std::string> files;
     std::error_code missing;
-    for (const auto& entry :
-        std::filesystem::directory_iterator(folder ? folder : INSITU_ORACLES_DEFAULT, missing))
+    for (const auto& entry : std::filesystem::directory_iterator(oracleFolder(), missing))
     {
         if (entry.path().extension() != ".h5")
         {
@@ -274,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(Files, SeededOracle, testing::ValuesIn(seededFiles()), 
 
 TEST(OracleFolder, HasFilesOfMeshGraphNets)
 {
-    if (!std::filesystem::exists(INSITU_ORACLES_DEFAULT) && !std::getenv("INSITU_ORACLES"))
+    if (!std::filesystem::exists(oracleFolder()) && !std::getenv("INSITU_ORACLES"))
     {
         GTEST_SKIP() << "no folder " << INSITU_ORACLES_DEFAULT
             << " and INSITU_ORACLES is not set: reference values are not compared";

@@ -4,12 +4,12 @@
 #include "base/Error.hpp"
 #include "io/Hdf5File.hpp"
 #include "ThreadComm.hpp"
+#include "oracles.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
 #include <string>
 
@@ -23,13 +23,6 @@ namespace
 {
 
 const SerialComm serial;
-
-
-std::string oracles()
-{
-    const char* folder = std::getenv("INSITU_ORACLES");
-    return folder ? folder : INSITU_ORACLES_DEFAULT;
-}
 
 
 std::vector<double> randomRows(std::mt19937& generator, std::size_t nRows,
@@ -78,7 +71,8 @@ struct Exact
 
 TEST(RunningMoments, MatchTheExactMomentsOfTheOracle)
 {
-    const StateTree oracle = readHdf5(oracles() + "/running_normaliser.h5");
+    INSITU_NEEDS_ORACLE("running_normaliser.h5");
+    const StateTree oracle = readHdf5(inSitu::oracle("running_normaliser.h5"));
     const std::vector<double> data = oracle.get<double>("data");
     const std::vector<std::int64_t> offsets = oracle.get<std::int64_t>("batch_offsets");
     const std::vector<std::int64_t> counts = oracle.get<std::int64_t>("count");

@@ -3,11 +3,11 @@
 
 #include "TrainSupport.hpp"
 #include "io/Hdf5File.hpp"
+#include "oracles.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <filesystem>
 
 using namespace inSitu;
 
@@ -97,12 +97,8 @@ std::string typeOf(const std::string& dataset)
 
 TEST(Schedule, FollowsPyTorchForEveryScheduleOfTheOracle)
 {
-    const std::string path = oracle("lr_schedules.h5");
-    if (!std::filesystem::exists(path))
-    {
-        GTEST_SKIP() << "no " << path;
-    }
-    const StateTree file = readHdf5(path);
+    INSITU_NEEDS_ORACLE("lr_schedules.h5");
+    const StateTree file = readHdf5(oracle("lr_schedules.h5"));
     const double baseRate = file.getDouble("base_lr");
     const std::vector<double> metric = file.get<double>("plateau_metric");
 

@@ -5,10 +5,9 @@
 #include "io/Hdf5File.hpp"
 #include "model/GraphBatch.hpp"
 #include "model/Model.hpp"
+#include "oracles.hpp"
 
 #include <gtest/gtest.h>
-
-#include <filesystem>
 
 using namespace inSitu;
 
@@ -134,12 +133,8 @@ private:
 
 TEST(TrainingTrajectory, AdamOnSnapshotsOfPyTorch)
 {
-    const std::string path = oracle("training_adam.h5");
-    if (!std::filesystem::exists(path))
-    {
-        GTEST_SKIP() << "no " << path;
-    }
-    const StateTree file = readHdf5(path);
+    INSITU_NEEDS_ORACLE("training_adam.h5");
+    const StateTree file = readHdf5(oracle("training_adam.h5"));
     const MeshState mesh = meshOf(file);
     const std::vector<Sample> samples = samplesOf(file, mesh, 5);
     const Normaliser identity({4, 3, 0, true, {0, 1, 2}, {0, 1, 2, 3}}, 100, {});
