@@ -29,9 +29,12 @@ DeviceCopies::DeviceCopies(const at::Device& device, std::shared_ptr<DeviceQueue
 void DeviceCopies::nextBatch()
 {
     nBrought_ = 0;
-    landings_.front().mark = queue_->mark();
-    std::swap(landings_.front(), landings_.back());
-    beside_->follow(*queue_, landings_.front().mark);
+    if (beside_ != queue_)
+    {
+        landings_.front().mark = queue_->mark();
+        std::swap(landings_.front(), landings_.back());
+        beside_->follow(*queue_, landings_.front().mark);
+    }
 }
 
 
