@@ -287,7 +287,7 @@ TEST_F(SampleStreamTest, AStateOfAnotherTimeLosesWhatWaited)
 
 TEST(SampleStreamTeam, GathersWhatOneThreadDoes)
 {
-    constexpr int n = 20300;
+    constexpr int n = 20500;      // the last turn of the team is shorter than the others
     const std::vector<std::int32_t> none, patchCells{0, 7, 11};
     MeshState mesh;
     mesh.graph = std::make_shared<MeshGraph>(
