@@ -55,8 +55,11 @@ struct ThreadPool::Impl
 
     // Changed under the mutex, read without it while spinning
     std::atomic<std::uint64_t> loop{0};
-    std::atomic<int> working{0};
     std::atomic<bool> stop{false};
+
+    // Workers in the loop. It ends without those that are not awake yet: they find it closed.
+    static constexpr int closed = -1;
+    std::atomic<int> working{closed};
 
     // The loop in progress
     const void* body = nullptr;
@@ -87,6 +90,14 @@ struct ThreadPool::Impl
         }
     }
 
+    bool join()
+    {
+        int n = working;
+        while (n != closed && !working.compare_exchange_weak(n, n + 1))
+        {}
+        return n != closed;
+    }
+
     void work(int thread)
     {
         std::uint64_t seen = 0;
@@ -103,6 +114,10 @@ struct ThreadPool::Impl
                 return;
             }
             seen = loop;
+            if (!join())
+            {
+                continue;
+            }
             takeChunks(thread);
             if (working.fetch_sub(1) == 1)
             {
@@ -183,15 +198,19 @@ void ThreadPool::runLoop(int nChunks, const void* body, Call call)
     const int nWorkers = static_cast<int>(pool.workers.size());
     if (nWorkers > 0 && nChunks > 1)
     {
+        pool.working = 0;
         {
             std::lock_guard<std::mutex> lock(pool.mutex);
-            pool.working = nWorkers;
             ++pool.loop;
         }
         pool.wake.notify_all();
         pool.takeChunks(0);
 
-        const auto finished = [&] { return pool.working == 0; };
+        const auto finished = [&]
+        {
+            int none = 0;
+            return pool.working.compare_exchange_strong(none, Impl::closed);
+        };
         if (!spin(finished))
         {
             std::unique_lock<std::mutex> lock(pool.mutex);

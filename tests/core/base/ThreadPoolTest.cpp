@@ -6,14 +6,20 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <csignal>
+#include <future>
 #include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
+#include <sched.h>
 
 namespace inSitu
 {
@@ -92,6 +98,69 @@ TEST(ThreadPool, WorksAfterItsThreadsFellAsleep)
     }
 
     EXPECT_EQ(sum, 3*36);
+}
+
+
+std::atomic<bool> hold{false};
+std::atomic<int> nHeld{0};
+
+TEST(ThreadPool, ALoopDoesNotWaitForWorkersThatHaveNotComeToIt)
+{
+    ThreadPool pool(3);
+    std::array<pthread_t, 3> threads{};
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    const auto meet = [&](int how)
+    {
+        std::atomic<int> arrived{0};
+        pool.run(3, [&](int, int thread)
+        {
+            threads[thread] = pthread_self();
+            if (thread > 0)
+            {
+                pthread_sigmask(how, &signals, nullptr);
+            }
+            ++arrived;
+            while (arrived < 3)
+            {
+                std::this_thread::yield();
+            }
+        });
+    };
+    meet(SIG_UNBLOCK);
+
+    struct sigaction held{}, before{};
+    held.sa_handler = [](int)
+    {
+        ++nHeld;
+        while (hold)
+        {
+            sched_yield();
+        }
+    };
+    sigaction(SIGUSR1, &held, &before);
+    hold = true;
+    pthread_kill(threads[1], SIGUSR1);
+    pthread_kill(threads[2], SIGUSR1);
+    while (nHeld < 2)
+    {
+        std::this_thread::yield();
+    }
+    std::atomic<int> sum{0};
+    const auto loops = std::async(std::launch::async, [&]
+    {
+        for (int loop = 0; loop < 3; ++loop)
+        {
+            pool.run(9, [&](int chunk, int) { sum += chunk; });
+        }
+    });
+    EXPECT_EQ(loops.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    hold = false;
+    loops.wait();
+    sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_EQ(sum, 3*36);
+    meet(SIG_BLOCK);
 }
 
 
