@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "CudaQueue.hpp"
 
+#include "waitFor.hpp"
+
 #include <c10/cuda/CUDAGuard.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 namespace inSitu
 {
@@ -90,33 +90,14 @@ std::int64_t CudaQueue::mark()
 }
 
 
-void CudaQueue::waitFor(const at::cuda::CUDAEvent& event) const
-{
-    if (!check_)
-    {
-        event.synchronize();
-        return;
-    }
-    using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::microseconds busy(200), pause(50);
-    for (const auto start = Clock::now(); !event.query(); )
-    {
-        check_();
-        if (Clock::now() - start > busy)
-        {
-            std::this_thread::sleep_for(pause);
-        }
-    }
-}
-
-
 void CudaQueue::waitFor(std::int64_t mark)
 {
     while (!marks_.empty() && marks_.front().first <= mark)
     {
         if (marks_.front().first == mark)
         {
-            waitFor(marks_.front().second);
+            const at::cuda::CUDAEvent& event = marks_.front().second;
+            check_ ? device::waitFor(event, check_) : event.synchronize();
         }
         marks_.pop_front();
     }
@@ -137,6 +118,15 @@ void CudaQueue::follow(DeviceQueue& other, std::int64_t mark)
     if (found != marks.end())
     {
         found->second.block(stream_);
+    }
+}
+
+
+void CudaQueue::quiesce()
+{
+    if (check_)
+    {
+        waitFor(mark());
     }
 }
 

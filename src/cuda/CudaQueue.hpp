@@ -21,7 +21,7 @@ class CudaQueue final : public DeviceQueue
 {
 public:
 
-    //- check: called while it waits, null: never. Throws to end the waiting.
+    //- check: called while it waits, and throws to end the waiting; null where there is one rank
     CudaQueue(int index, std::function<void()> check);
 
     void put(std::function<void()> work) override;
@@ -30,10 +30,9 @@ public:
     void waitFor(std::int64_t mark) override;
     std::shared_ptr<DeviceQueue> makeBeside() override;
     void follow(DeviceQueue& other, std::int64_t mark) override;
+    void quiesce() override;
 
 private:
-
-    void waitFor(const at::cuda::CUDAEvent& event) const;
 
     c10::cuda::CUDAStream stream_;
     c10::MempoolId_t pool_;

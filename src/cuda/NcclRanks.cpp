@@ -2,9 +2,11 @@
 #include "NcclRanks.hpp"
 
 #include "Runtime.hpp"
+#include "waitFor.hpp"
 #include "base/Error.hpp"
 #include "base/agree.hpp"
 
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <nccl.h>
 
@@ -25,6 +27,9 @@ struct NcclRanks::Nccl
 namespace
 {
 
+constexpr long longestMessage = 16 << 20;       //!< bytes, of those that connect ranks
+
+
 void require(ncclResult_t result, const char* call, ncclComm_t comm = nullptr)
 {
     if (result != ncclSuccess)
@@ -42,15 +47,6 @@ template<class T> constexpr ncclDataType_t typeOf();
 template<> constexpr ncclDataType_t typeOf<float>() { return ncclFloat32; }
 template<> constexpr ncclDataType_t typeOf<double>() { return ncclFloat64; }
 
-
-template<class T>
-void sumOver(Span<T> values, ncclComm_t comm, const at::Device& device)
-{
-    const auto stream = static_cast<cudaStream_t>(currentStream(device));
-    require(ncclAllReduce(values.data(), values.data(), values.size(), typeOf<T>(), ncclSum, comm,
-        stream), "ncclAllReduce", comm);
-}
-
 }
 
 
@@ -62,8 +58,11 @@ NcclRanks::NcclRanks(int index, std::shared_ptr<Comm> comm)
 {
     const c10::cuda::CUDAGuard guard(device_);
     Comm::Bytes name(sizeof(ncclUniqueId));
+    at::Tensor memory;
     together(*comm_, [&]
     {
+        // Whoever found out later that there is none would let the others wait
+        memory = at::zeros({longestMessage}, at::dtype(at::kByte).device(device_));
         ncclUniqueId id;
         if (comm_->isMaster())
         {
@@ -81,7 +80,7 @@ NcclRanks::NcclRanks(int index, std::shared_ptr<Comm> comm)
             require(ncclCommInitRank(&nccl_->comm, comm_->size(), id, comm_->rank()),
                 "ncclCommInitRank");
         });
-        together(*comm_, [&] { connect(); });
+        together(*comm_, [&] { connect(memory); });
     }
     catch (...)
     {
@@ -93,25 +92,31 @@ NcclRanks::NcclRanks(int index, std::shared_ptr<Comm> comm)
 
 //- NCCL connects two ranks at their first message, and waits on the host for that. Here all are
 //  alive; later one may have failed, and the others would wait for ever.
-void NcclRanks::connect()
+void NcclRanks::connect(const at::Tensor& memory)
 {
-    constexpr long longest = 16 << 20;
-    const at::Tensor memory = at::zeros({longest}, at::dtype(at::kByte).device(device_));
     auto* bytes = static_cast<std::uint8_t*>(memory.mutable_data_ptr());
-    for (const long size : {64L, longest/16, longest})
-    {
-        sum(Span<double>(reinterpret_cast<double*>(bytes), size/8));
-    }
     std::vector<Message> messages;
     for (int rank = 0; rank < comm_->size(); ++rank)
     {
         if (rank != comm_->rank())
         {
-            messages.push_back({rank, bytes, 1, bytes + longest/2 + rank, 1});
+            messages.push_back({rank, bytes, 1, bytes + longestMessage/2 + rank, 1});
         }
     }
-    exchange(messages);
-    C10_CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(currentStream(device_))));
+    try
+    {
+        for (const long size : {64L, longestMessage/16, longestMessage})
+        {
+            sum(Span<double>(reinterpret_cast<double*>(bytes), size/8));
+        }
+        exchange(messages);
+    }
+    catch (...)
+    {
+        // NCCL tells those who wait for this one, and all come to say how it went
+        end();
+        throw;
+    }
 }
 
 
@@ -146,15 +151,37 @@ void NcclRanks::end() noexcept
 }
 
 
+//- Until what the stream holds is done, unless it is recorded
+void NcclRanks::finish()
+{
+    if (c10::cuda::currentStreamCaptureStatusMayInitCtx() == c10::cuda::CaptureStatus::None)
+    {
+        at::cuda::CUDAEvent event;
+        event.record();
+        waitFor(event, [this] { check(); });
+    }
+}
+
+
+template<class T>
+void NcclRanks::sumOver(Span<T> values)
+{
+    const auto stream = static_cast<cudaStream_t>(currentStream(device_));
+    require(ncclAllReduce(values.data(), values.data(), values.size(), typeOf<T>(), ncclSum,
+        nccl_->comm, stream), "ncclAllReduce", nccl_->comm);
+    finish();
+}
+
+
 void NcclRanks::sum(Span<float> values)
 {
-    sumOver(values, nccl_->comm, device_);
+    sumOver(values);
 }
 
 
 void NcclRanks::sum(Span<double> values)
 {
-    sumOver(values, nccl_->comm, device_);
+    sumOver(values);
 }
 
 
@@ -176,6 +203,7 @@ void NcclRanks::exchange(const std::vector<Message>& messages)
         }
     }
     require(ncclGroupEnd(), "ncclGroupEnd", nccl_->comm);
+    finish();
 }
 
 

@@ -4,7 +4,7 @@
 #include "base/Comm.hpp"
 #include "model/DeviceRanks.hpp"
 
-#include <c10/core/Device.h>
+#include <ATen/core/Tensor.h>
 
 #include <memory>
 
@@ -13,7 +13,9 @@ namespace inSitu
 namespace device
 {
 
-//- Ranks whose GPUs exchange by NCCL. Calls put work into the stream of the calling thread.
+//- Ranks whose GPUs exchange by NCCL. Calls put work into the stream of the calling thread. What is
+//  not recorded is waited for: a launch behind it may wait for it too, within CUDA, where nobody could
+//  be told that the other rank has left.
 class NcclRanks final : public DeviceRanks
 {
 public:
@@ -36,7 +38,9 @@ public:
 
 private:
 
-    void connect();
+    void connect(const at::Tensor& memory);
+    template<class T> void sumOver(Span<T> values);
+    void finish();
     void end() noexcept;
 
     struct Nccl;

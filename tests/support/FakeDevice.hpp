@@ -59,7 +59,16 @@ public:
         put([&other, mark] { other.waitFor(mark); });
     }
 
+    void quiesce() override
+    {
+        if (hasOtherRanks)
+        {
+            waitFor(nPut_);
+        }
+    }
+
     bool refuses = false;
+    bool hasOtherRanks = false;
     std::int64_t stamp = 0;
     int nRecords = 0;
 
@@ -111,8 +120,9 @@ public:
         return std::make_shared<HostRanks>(std::move(comm));
     }
 
-    std::shared_ptr<DeviceQueue> makeQueue(int, const std::shared_ptr<DeviceRanks>&) override
+    std::shared_ptr<DeviceQueue> makeQueue(int, const std::shared_ptr<DeviceRanks>& ranks) override
     {
+        queue->hasOtherRanks = ranks != nullptr;
         return queue;
     }
 

@@ -98,8 +98,7 @@ std::string NetworkSurrogate::useDevice(const std::string& entry,
 
     constexpr std::int64_t maxCaptures = 8;
     queue_ = chosen.library->makeQueue(chosen.index, chosen.ranks);
-    queue_->put([&] { network_->moveTo(*chosen.library, choice); });
-    queue_->waitFor(queue_->mark());
+    queue_->carryOut([&] { network_->moveTo(*chosen.library, choice); });
     forward_ = std::make_unique<DeviceForward>(queue_, *network_, device,
         card().nTargetColumns(), CaptureRunner(chosen.library, queue_,
             CaptureRunner::Mode::automatic, maxCaptures, std::move(note)), true);
@@ -145,8 +144,7 @@ void NetworkSurrogate::update(const Model& network, SurrogateScales scales, Mode
     };
     if (forward_)
     {
-        queue_->put(copy);
-        queue_->waitFor(queue_->mark());
+        queue_->carryOut(copy);
         forward_->forget();
     }
     else

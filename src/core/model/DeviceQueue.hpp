@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace inSitu
 {
@@ -47,6 +48,19 @@ public:
     //- What is put in from now on is done after what a mark of a queue beside stands for; that queue
     //  lives until then. Nobody waits here.
     virtual void follow(DeviceQueue& other, std::int64_t mark) = 0;
+
+    //- Comes before work of a kind that was never put in. A kernel is loaded when it is first used,
+    //  and the device may have to come to rest for that: it never would if it was waiting for a rank
+    //  that has left. So where there are other ranks, waits until all that was put in is done.
+    virtual void quiesce() = 0;
+
+    //- Work of any kind, and until it is done
+    void carryOut(std::function<void()> work)
+    {
+        quiesce();
+        put(std::move(work));
+        waitFor(mark());
+    }
 };
 
 }

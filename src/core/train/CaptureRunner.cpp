@@ -105,6 +105,7 @@ CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<voi
     {
         tell("more than maxCaptures " + std::to_string(maxCaptures_) + " kinds of steps (meshes,"
             " batches): new ones are not captured; raise maxCaptures if they come often");
+        queue_->quiesce();
         queue_->put(std::move(work));
         return State::eager;
     }
@@ -117,12 +118,14 @@ CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<voi
     if (entry->nRuns < nWarmUp)
     {
         ++entry->nRuns;
+        queue_->quiesce();
         queue_->put(std::move(work));
         return State::warmUp;
     }
 
     try
     {
+        queue_->quiesce();
         entry->recording = queue_->record(work);
     }
     catch (const std::exception& error)

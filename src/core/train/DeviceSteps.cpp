@@ -44,7 +44,7 @@ DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
     runner_(std::move(runner)),
     parameters_(model.parameters())
 {
-    queue_->put([this, device, scaled]
+    queue_->carryOut([this, device, scaled]
     {
         const auto number = at::dtype(at::kDouble).device(device);
         stepLoss_ = at::zeros({}, number);
@@ -63,14 +63,13 @@ DeviceSteps::DeviceSteps(std::shared_ptr<DeviceQueue> queue, Model& model,
             scaler_.emplace(device);
         }
     });
-    queue_->waitFor(queue_->mark());
 }
 
 
 void DeviceSteps::setOptimizer(const OptimizerOptions& options)
 {
     std::unique_ptr<FusedOptimizer> next;
-    queue_->put([&]
+    queue_->carryOut([&]
     {
         next = options.buildFused(parameters_);
         if (optimizer_)
@@ -78,7 +77,6 @@ void DeviceSteps::setOptimizer(const OptimizerOptions& options)
             next->load(optimizer_->save());
         }
     });
-    queue_->waitFor(queue_->mark());
     runner_.forget();
     optimizer_ = std::move(next);
     maxGradNorm_ = options.maxGradNorm;

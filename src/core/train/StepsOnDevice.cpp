@@ -200,8 +200,7 @@ void StepsOnDevice::predict(const Sample& sample, const Normaliser& normaliser,
 
 void StepsOnDevice::reach(const std::function<void()>& work)
 {
-    queue_->put(work);
-    queue_->waitFor(queue_->mark());
+    queue_->carryOut(work);
 }
 
 }

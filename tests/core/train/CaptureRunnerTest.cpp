@@ -61,6 +61,31 @@ TEST_F(CaptureRunnerTest, WarmsUpCapturesAndReplays)
 }
 
 
+//- Kernels that are loaded while the device waits for a rank that has left would wait too
+TEST_F(CaptureRunnerTest, WhatIsNewFindsTheDeviceAtRest)
+{
+    CaptureRunner alone = make(Mode::automatic);
+    run(alone, 7, 6);
+    EXPECT_EQ(nRuns, 0);
+    EXPECT_EQ(done(), 6);
+
+    nRuns = 0;
+    device->queue->hasOtherRanks = true;
+    CaptureRunner runner = make(Mode::automatic, 2);
+    run(runner, 7, 6);
+    EXPECT_EQ(nRuns, 3);        // before the recording
+    run(runner, 8);
+    EXPECT_EQ(nRuns, 6);
+    run(runner, 8, 4);
+    EXPECT_EQ(nRuns, 9);        // before the second recording
+    run(runner, 9);
+    EXPECT_EQ(nRuns, 11);       // the recordings are too many
+    run(runner, 7, 5);
+    EXPECT_EQ(nRuns, 11);
+    EXPECT_EQ(done(), 17);
+}
+
+
 TEST_F(CaptureRunnerTest, KeepsARecordingPerKey)
 {
     CaptureRunner runner = make(Mode::automatic);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <ATen/cuda/CUDAEvent.h>
+
+#include <functional>
+
+namespace inSitu
+{
+namespace device
+{
+
+//- Until what the event stands for is done. check is called meanwhile, and throws to end the waiting.
+void waitFor(const at::cuda::CUDAEvent& event, const std::function<void()>& check);
+
+}
+}
