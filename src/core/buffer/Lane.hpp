@@ -53,6 +53,14 @@ public:
 
     ~Lane() { stop(); }
 
+    //- Behind the item in hand the thread ends, and the threads of other ranks that wait for it are
+    //  told why
+    void leave(const std::string& reason) noexcept
+    {
+        stop();
+        threadComm_->leave(reason);
+    }
+
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 

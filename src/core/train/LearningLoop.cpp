@@ -123,6 +123,22 @@ LearningLoop::LearningLoop
 }
 
 
+LearningLoop::~LearningLoop()
+{
+    if (lane_)
+    {
+        try
+        {
+            comm_->progress();
+        }
+        catch (const std::exception& error)
+        {
+            lane_->leave(error.what());
+        }
+    }
+}
+
+
 // Half of the memory is for what waits for its target, if that is as much
 std::string LearningLoop::limitMemory()
 {

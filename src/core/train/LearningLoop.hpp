@@ -47,6 +47,9 @@ public:
         std::shared_ptr<Comm> comm, Profiler& profiler, CountBuild count, Warn warn,
         const Place& place);
 
+    //- Where this rank has left the others, or one of them it, the threads learn of that too
+    ~LearningLoop();
+
     //- The points have moved. Waits for nothing: a sample has its mesh.
     void setGeometry(const CaseMesh& mesh);
 
