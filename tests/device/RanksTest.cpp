@@ -275,7 +275,7 @@ void expectTheEnd(int nPasses)
         const auto ranks = joined(comm);
         const auto pass = devicePass<float>(whole, false, false, ranks, deviceOf(comm));
         const auto queue = library->makeQueue(comm.rank(), ranks);
-        CaptureRunner runner(library, queue, CaptureRunner::Mode::required, 2, nullptr);
+        CaptureRunner runner(library, queue, ranks, CaptureRunner::Mode::required, 2, nullptr);
         PassRun<float> run(*pass, part.own, deviceOf(comm));
         const auto work = [&] { run(); };
         const auto passOnce = [&] { runner.run(CaptureKey().add(std::int64_t(1)), work); };

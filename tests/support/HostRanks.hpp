@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/Comm.hpp"
+#include "base/agree.hpp"
 #include "model/DeviceRanks.hpp"
 
 #include <cstring>
@@ -26,6 +27,7 @@ public:
     const std::shared_ptr<Comm>& comm() const { return comm_; }
 
     int size() const override { return comm_->size(); }
+    double least(double here) override { return leastOf(*comm_, here); }
     void sum(Span<float> values) override { sumOf(values); }
     void sum(Span<double> values) override { sumOf(values); }
 

@@ -100,7 +100,7 @@ std::string NetworkSurrogate::useDevice(const std::string& entry,
     queue_ = chosen.library->makeQueue(chosen.index, chosen.ranks);
     queue_->carryOut([&] { network_->moveTo(*chosen.library, choice); });
     forward_ = std::make_unique<DeviceForward>(queue_, *network_, device,
-        card().nTargetColumns(), CaptureRunner(chosen.library, queue_,
+        card().nTargetColumns(), CaptureRunner(chosen.library, queue_, chosen.ranks,
             CaptureRunner::Mode::automatic, maxCaptures, std::move(note)), true);
 
     BatchAssembler::Layout layout = layoutOf(card(), *network_);

@@ -20,6 +20,9 @@ public:
 
     virtual int size() const = 0;
 
+    //- Of a number that each rank has on the host; the devices are not waited for
+    virtual double least(double here) = 0;
+
     //- Replace each entry by its sum over the ranks; the same bits on all
     virtual void sum(Span<float> values) = 0;
     virtual void sum(Span<double> values) = 0;

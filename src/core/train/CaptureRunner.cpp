@@ -52,11 +52,12 @@ CaptureKey& CaptureKey::add(std::shared_ptr<const void> object)
 
 
 CaptureRunner::CaptureRunner(std::shared_ptr<DeviceLibrary> library,
-    std::shared_ptr<DeviceQueue> queue, Mode mode, std::int64_t maxCaptures,
-    std::function<void(const std::string&)> note)
+    std::shared_ptr<DeviceQueue> queue, std::shared_ptr<DeviceRanks> ranks, Mode mode,
+    std::int64_t maxCaptures, std::function<void(const std::string&)> note)
 :
     library_(std::move(library)),
     queue_(std::move(queue)),
+    ranks_(std::move(ranks)),
     mode_(mode),
     maxCaptures_(static_cast<std::size_t>(maxCaptures)),
     note_(std::move(note)),
@@ -89,6 +90,16 @@ CaptureRunner::Entry* CaptureRunner::entryOf(const CaptureKey& key)
 }
 
 
+//- What this rank could do
+CaptureRunner::State CaptureRunner::next(const Entry* entry) const
+{
+    return !entry ? State::eager
+        : entry->recording ? State::replay
+        : entry->nRuns < nWarmUp ? State::warmUp
+        : State::captured;
+}
+
+
 CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<void()> work)
 {
     if (mode_ == Mode::off)
@@ -101,51 +112,70 @@ CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<voi
         forget();
     }
     Entry* entry = entryOf(key);
-    if (!entry)
-    {
-        tell("more than maxCaptures " + std::to_string(maxCaptures_) + " kinds of steps (meshes,"
-            " batches): new ones are not captured; raise maxCaptures if they come often");
-        queue_->quiesce();
-        queue_->put(std::move(work));
-        return State::eager;
-    }
-    if (entry->recording)
+    State state = static_cast<State>(leastOfRanks(static_cast<double>(next(entry))));
+    if (state == State::replay)
     {
         entry->recording->replay();
         ++nReplays_;
-        return State::replay;
-    }
-    if (entry->nRuns < nWarmUp)
-    {
-        ++entry->nRuns;
-        queue_->quiesce();
-        queue_->put(std::move(work));
-        return State::warmUp;
+        return state;
     }
 
+    queue_->quiesce();
+    if (state == State::captured && !record(*entry, work))
+    {
+        state = State::eager;
+    }
+    switch (state)
+    {
+        case State::eager:
+            if (mode_ != Mode::off)
+            {
+                tell("more than maxCaptures " + std::to_string(maxCaptures_) + " kinds of steps"
+                    " (meshes, batches): new ones are not captured; raise maxCaptures if they come"
+                    " often");
+            }
+            queue_->put(std::move(work));
+            break;
+        case State::warmUp:
+            ++entry->nRuns;
+            queue_->put(std::move(work));
+            break;
+        default:
+            entry->recording->replay();
+            ++nReplays_;
+    }
+    return state;
+}
+
+
+//- False: a device has refused, and all go on eagerly
+bool CaptureRunner::record(Entry& entry, const std::function<void()>& work)
+{
+    std::string refusal;
     try
     {
-        queue_->quiesce();
-        entry->recording = queue_->record(work);
+        entry.recording.reset();
+        entry.recording = queue_->record(work);
     }
     catch (const std::exception& error)
     {
-        if (mode_ == Mode::required)
-        {
-            throw Error("the step cannot be captured: " + std::string(error.what())
-                + "\n    Remedy: capture auto or no");
-        }
-        mode_ = Mode::off;
-        forget();
-        tell("the device cannot capture the step, so each kernel is launched by itself: "
-            + std::string(error.what()));
-        queue_->put(std::move(work));
-        return State::eager;
+        refusal = error.what();
     }
-    ++nCaptures_;
-    entry->recording->replay();
-    ++nReplays_;
-    return State::captured;
+    if (leastOfRanks(refusal.empty()) > 0)
+    {
+        ++nCaptures_;
+        return true;
+    }
+
+    refusal = refusal.empty() ? "that of another rank could not" : refusal;
+    if (mode_ == Mode::required)
+    {
+        throw Error("the step cannot be captured: " + refusal + "\n    Remedy: capture auto or no");
+    }
+    mode_ = Mode::off;
+    forget();
+    tell("the device cannot capture the step, so each kernel is launched by itself: " + refusal);
+    return false;
 }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/DeviceLibrary.hpp"
+#include "model/DeviceRanks.hpp"
 
 #include <ATen/core/Tensor.h>
 
@@ -45,6 +46,7 @@ private:
 //  For each key: warm-up (eager, nWarmUp times) → captured (recorded and replayed) → replay.
 //  forget(), and memory that the model gave back, invalidate all: warm-up again.
 //  Once maxCaptures keys have been recorded, new ones stay eager, with one message.
+//  Ranks that compute one model do the same at a time: all of them what the least advanced one does.
 //
 //  Work reads and writes memory that stays where it is as long as the key is the same, and decides
 //  nothing on the host that the key does not say.
@@ -59,6 +61,7 @@ public:
         required    //!< a failure instead
     };
 
+    //- From the least advanced one on
     enum class State
     {
         eager,
@@ -69,11 +72,12 @@ public:
 
     static constexpr int nWarmUp = 3;
 
-    //- note receives the message; library and queue are of the device
+    //- note receives the message; library and queue are of the device, ranks is null for one rank
     CaptureRunner(std::shared_ptr<DeviceLibrary> library, std::shared_ptr<DeviceQueue> queue,
-        Mode mode, std::int64_t maxCaptures, std::function<void(const std::string&)> note);
+        std::shared_ptr<DeviceRanks> ranks, Mode mode, std::int64_t maxCaptures,
+        std::function<void(const std::string&)> note);
 
-    //- Put work into the queue; what was done with it
+    //- Put work into the queue; what was done with it. Collective.
     State run(const CaptureKey& key, std::function<void()> work);
 
     //- Nothing recorded holds any longer
@@ -92,10 +96,14 @@ private:
     };
 
     Entry* entryOf(const CaptureKey& key);
+    State next(const Entry* entry) const;
+    double leastOfRanks(double here) const { return ranks_ ? ranks_->least(here) : here; }
+    bool record(Entry& entry, const std::function<void()>& work);
     void tell(const std::string& message);
 
     std::shared_ptr<DeviceLibrary> library_;
     std::shared_ptr<DeviceQueue> queue_;
+    std::shared_ptr<DeviceRanks> ranks_;
     Mode mode_;
     std::size_t maxCaptures_;
     std::function<void(const std::string&)> note_;

@@ -67,7 +67,7 @@ StepsOnDevice::StepsOnDevice(const TrainingConfig& config, const ChosenDevice& w
     const at::Device device = where.library->device(where.index);
     const auto runner = [&]
     {
-        return CaptureRunner(where.library, queue_, captureMode(config.capture),
+        return CaptureRunner(where.library, queue_, where.ranks, captureMode(config.capture),
             config.maxCaptures, tools.layout.note);
     };
     withinMemory([&]

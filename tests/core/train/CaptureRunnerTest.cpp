@@ -2,6 +2,7 @@
 #include "train/CaptureRunner.hpp"
 
 #include "FakeDevice.hpp"
+#include "ThreadComm.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ struct CaptureRunnerTest : testing::Test
 {
     CaptureRunner make(Mode mode, std::int64_t maxCaptures = 2)
     {
-        return CaptureRunner(device, device->queue, mode, maxCaptures,
+        return CaptureRunner(device, device->queue, nullptr, mode, maxCaptures,
             [this](const std::string& text) { notes.push_back(text); });
     }
 
@@ -182,6 +183,49 @@ TEST_F(CaptureRunnerTest, RefusalIsToldOnceOrFails)
 
     CaptureRunner off = make(Mode::off);
     EXPECT_THAT(run(off, 1, 6), testing::Each(State::eager));
+}
+
+
+TEST(CaptureRunnerOfRanks, AllDoTheSameAtATime)
+{
+    onRanks(2, [](Comm& comm)
+    {
+        const bool isSecond = comm.rank() == 1;
+        const auto device = std::make_shared<FakeDevice>();
+        const auto ranks = device->joinRanks(0, borrowed(comm));
+        const auto queue = device->queue;
+        std::vector<std::string> notes;
+        int nRuns = 0;
+        CaptureRunner runner(device, device->makeQueue(0, ranks), ranks, Mode::automatic, 2,
+            [&](const std::string& text) { notes.push_back(text); });
+        const auto run = [&](std::int64_t key, int times)
+        {
+            std::vector<State> states;
+            for (int i = 0; i < times; ++i)
+            {
+                states.push_back(runner.run(CaptureKey().add(key), [&] { ++nRuns; }));
+            }
+            return states;
+        };
+        const auto anew = ElementsAre(State::warmUp, State::warmUp, State::warmUp,
+            State::captured, State::replay);
+        EXPECT_THAT(run(7, 5), anew);
+
+        // The memory of one of them has moved
+        queue->stamp += isSecond;
+        EXPECT_THAT(run(7, 5), anew);
+        EXPECT_EQ(queue->nRecords, 2);
+
+        // One of them cannot record
+        queue->refuses = isSecond;
+        EXPECT_THAT(run(8, 5), ElementsAre(State::warmUp, State::warmUp, State::warmUp,
+            State::eager, State::eager));
+        EXPECT_THAT(run(7, 2), testing::Each(State::eager));
+        queue->waitFor(queue->mark());
+        EXPECT_EQ(nRuns, 17);
+        ASSERT_EQ(notes.size(), 1u);
+        EXPECT_THAT(notes.front(), HasSubstr(isSecond ? "refused" : "another rank"));
+    });
 }
 
 
