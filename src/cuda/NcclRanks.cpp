@@ -5,6 +5,7 @@
 #include "waitFor.hpp"
 #include "base/Error.hpp"
 #include "base/agree.hpp"
+#include "base/ownThread.hpp"
 
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -12,6 +13,7 @@
 
 #include <cstring>
 #include <exception>
+#include <thread>
 
 namespace inSitu
 {
@@ -21,6 +23,7 @@ namespace device
 struct NcclRanks::Nccl
 {
     ncclComm_t comm = nullptr;
+    std::thread ending;
 };
 
 
@@ -46,6 +49,33 @@ void require(ncclResult_t result, const char* call, ncclComm_t comm = nullptr)
 template<class T> constexpr ncclDataType_t typeOf();
 template<> constexpr ncclDataType_t typeOf<float>() { return ncclFloat32; }
 template<> constexpr ncclDataType_t typeOf<double>() { return ncclFloat64; }
+
+
+//- Messages that go together. NCCL must not be left waiting for their end.
+class Group
+{
+public:
+
+    Group() { require(ncclGroupStart(), "ncclGroupStart"); }
+
+    ~Group()
+    {
+        if (open_)
+        {
+            ncclGroupEnd();
+        }
+    }
+
+    void end(ncclComm_t comm)
+    {
+        open_ = false;
+        require(ncclGroupEnd(), "ncclGroupEnd", comm);
+    }
+
+private:
+
+    bool open_ = true;
+};
 
 }
 
@@ -73,20 +103,39 @@ NcclRanks::NcclRanks(int index, std::shared_ptr<Comm> comm)
     comm_->broadcast(name);
     try
     {
-        together(*comm_, [&]
+        join([&]
         {
             ncclUniqueId id;
             std::memcpy(&id, name.data(), sizeof(id));
             require(ncclCommInitRank(&nccl_->comm, comm_->size(), id, comm_->rank()),
                 "ncclCommInitRank");
         });
-        together(*comm_, [&] { connect(memory); });
+        join([&] { connect(memory); });
     }
     catch (...)
     {
         end();
         throw;
     }
+}
+
+
+//- What the ranks do at a time, waiting for each other: one that fails ends its side first, and then
+//  they say how it went
+void NcclRanks::join(const std::function<void()>& action)
+{
+    together(*comm_, [&]
+    {
+        try
+        {
+            action();
+        }
+        catch (...)
+        {
+            end();
+            throw;
+        }
+    });
 }
 
 
@@ -103,20 +152,13 @@ void NcclRanks::connect(const at::Tensor& memory)
             messages.push_back({rank, bytes, 1, bytes + longestMessage/2 + rank, 1});
         }
     }
-    try
+    connectingSince_ = Clock::now();
+    for (const long size : {64L, longestMessage/16, longestMessage})
     {
-        for (const long size : {64L, longestMessage/16, longestMessage})
-        {
-            sum(Span<double>(reinterpret_cast<double*>(bytes), size/8));
-        }
-        exchange(messages);
+        sum(Span<double>(reinterpret_cast<double*>(bytes), size/8));
     }
-    catch (...)
-    {
-        // NCCL tells those who wait for this one, and all come to say how it went
-        end();
-        throw;
-    }
+    exchange(messages);
+    connectingSince_.reset();
 }
 
 
@@ -140,14 +182,45 @@ NcclRanks::~NcclRanks()
 }
 
 
+//- What waits on the GPU ends soon. The call for it does not before all recordings are gone, which
+//  may be the caller's.
+void NcclRanks::abort() noexcept
+{
+    try
+    {
+        if (nccl_->comm)
+        {
+            // Not ncclCommDestroy(), which waits for the other ranks: one of them may be no more
+            nccl_->ending = startOwnThread([comm = nccl_->comm] { ncclCommAbort(comm); });
+            nccl_->comm = nullptr;
+        }
+    }
+    catch (const std::exception&)
+    {
+        // Without a thread for it the last one to go has to do it
+    }
+}
+
+
+//- No recording is left
 void NcclRanks::end() noexcept
 {
+    abort();
+    if (nccl_->ending.joinable())
+    {
+        nccl_->ending.join();
+    }
     if (nccl_->comm)
     {
-        // Not ncclCommDestroy(), which waits for the other ranks: one of them may be no more
         ncclCommAbort(nccl_->comm);
         nccl_->comm = nullptr;
     }
+}
+
+
+double NcclRanks::least(double here)
+{
+    return leastOf(*comm_, here);
 }
 
 
@@ -188,7 +261,7 @@ void NcclRanks::sum(Span<double> values)
 void NcclRanks::exchange(const std::vector<Message>& messages)
 {
     const auto stream = static_cast<cudaStream_t>(currentStream(device_));
-    require(ncclGroupStart(), "ncclGroupStart");
+    Group group;
     for (const Message& message : messages)
     {
         if (message.bytesToSend > 0)
@@ -202,24 +275,30 @@ void NcclRanks::exchange(const std::vector<Message>& messages)
                 nccl_->comm, stream), "ncclRecv", nccl_->comm);
         }
     }
-    require(ncclGroupEnd(), "ncclGroupEnd", nccl_->comm);
+    group.end(nccl_->comm);
     finish();
 }
 
 
 void NcclRanks::check()
 {
+    constexpr std::chrono::seconds longest(60);
     try
     {
+        comm_->progress();
         ncclResult_t state = ncclSuccess;
         require(nccl_->comm ? ncclCommGetAsyncError(nccl_->comm, &state) : ncclInvalidUsage,
             "ncclCommGetAsyncError", nccl_->comm);
         require(state, "An exchange", nccl_->comm);
-        comm_->progress();
+        if (connectingSince_ && Clock::now() - *connectingSince_ > longest)
+        {
+            throw Error("the GPUs of the ranks have not reached each other within "
+                + std::to_string(longest.count()) + " s");
+        }
     }
     catch (...)
     {
-        end();
+        abort();
         throw;
     }
 }

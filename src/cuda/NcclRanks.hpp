@@ -6,7 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace inSitu
 {
@@ -28,6 +31,7 @@ public:
     ~NcclRanks() override;
 
     int size() const override { return comm_->size(); }
+    double least(double here) override;
     void sum(Span<float> values) override;
     void sum(Span<double> values) override;
     void exchange(const std::vector<Message>& messages) override;
@@ -38,16 +42,20 @@ public:
 
 private:
 
+    void join(const std::function<void()>& action);
     void connect(const at::Tensor& memory);
     template<class T> void sumOver(Span<T> values);
     void finish();
+    void abort() noexcept;
     void end() noexcept;
 
     struct Nccl;
+    using Clock = std::chrono::steady_clock;
 
     at::Device device_;
     std::shared_ptr<Comm> comm_;
     std::unique_ptr<Nccl> nccl_;
+    std::optional<Clock::time_point> connectingSince_;
 };
 
 }

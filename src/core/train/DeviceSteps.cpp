@@ -4,6 +4,7 @@
 #include "train/GradientBuffer.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/core/AutogradState.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
@@ -28,6 +29,21 @@ enum Reading
     metricReading,
     scaleReading,
     nReadings
+};
+
+
+//- While one lives a backward pass runs in the calling thread, which alone may speak with other
+//  ranks, and not in one of LibTorch
+class BackwardHere
+{
+public:
+
+    BackwardHere() { c10::AutogradState::get_tls_state().set_multithreading_enabled(false); }
+    ~BackwardHere() { c10::AutogradState::get_tls_state().set_multithreading_enabled(before_); }
+
+private:
+
+    bool before_ = c10::AutogradState::get_tls_state().get_multithreading_enabled();
 };
 
 }
@@ -160,8 +176,12 @@ void DeviceSteps::pass(const DeviceBatches::Batch& batch, double weightSum, doub
     {
         value = value*share;
     }
-    const std::vector<at::Tensor> slopes = torch::autograd::grad(
-        {scaler_ ? scaler_->scaled(value) : value}, parameters_, {}, false, false, true);
+    const std::vector<at::Tensor> slopes = [&]
+    {
+        const BackwardHere here;
+        return torch::autograd::grad(
+            {scaler_ ? scaler_->scaled(value) : value}, parameters_, {}, false, false, true);
+    }();
 
     const at::NoGradGuard noGradients;
     isFirst ? stepLoss_.copy_(value.detach()) : stepLoss_.add_(value.detach());
