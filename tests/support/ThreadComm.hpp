@@ -185,7 +185,7 @@ public:
         return comm;
     }
 
-    void interrupt() noexcept override { self_.ranks->leave(self_.number, "interrupted"); }
+    void interrupt() noexcept override { self_.ranks->interrupt(self_.number); }
 
 private:
 

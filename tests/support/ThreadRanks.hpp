@@ -25,12 +25,14 @@ struct ThreadFamily
 {
     explicit ThreadFamily(int n)
     :
-        ended(static_cast<std::size_t>(n), false)
+        ended(static_cast<std::size_t>(n), false),
+        interrupted(static_cast<std::size_t>(n), false)
     {}
 
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<bool> ended;
+    std::vector<bool> interrupted;
     std::optional<std::string> left;
     std::size_t leaver = 0;
 
@@ -95,9 +97,13 @@ struct ThreadRanks
         nFurther(size, 0)
     {}
 
-    //- Throws if a rank has left
+    //- Throws if a rank has left, or this one has been interrupted
     void check(std::size_t rank) const
     {
+        if (family->interrupted[numbers[rank]])
+        {
+            throw Error("interrupted");
+        }
         if (family->left)
         {
             throw Error(*family->left
@@ -147,7 +153,7 @@ struct ThreadRanks
         std::unique_lock<std::mutex> lock(mutex);
         const bool awake = changed.wait_for(lock, std::chrono::seconds(120), [&]
         {
-            return met() || family->left || hopeless();
+            return met() || family->left || family->interrupted[numbers[rank]] || hopeless();
         });
         if (!met())
         {
@@ -181,6 +187,13 @@ struct ThreadRanks
             family->left = "rank " + std::to_string(numbers[rank]) + ": " + reason;
             family->leaver = numbers[rank];
         }
+        changed.notify_all();
+    }
+
+    void interrupt(std::size_t rank)
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        family->interrupted[numbers[rank]] = true;
         changed.notify_all();
     }
 

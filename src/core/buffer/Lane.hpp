@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -57,6 +58,10 @@ public:
     //  told why
     void leave(const std::string& reason) noexcept
     {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            farewell_ = reason;
+        }
         stop();
         threadComm_->leave(reason);
     }
@@ -278,8 +283,11 @@ private:
     //- Keeps the exception that is being handled
     void end(const char* reason)
     {
-        threadComm_->leave(reason);
-        const std::lock_guard<std::mutex> lock(mutex_);
+        std::unique_lock<std::mutex> lock(mutex_);
+        const std::string farewell = farewell_.empty() ? reason : farewell_;
+        lock.unlock();
+        threadComm_->leave(farewell);
+        lock.lock();
         error_ = std::current_exception();
         isWorking_ = false;
         changed_.notify_all();
@@ -361,6 +369,7 @@ private:
     bool isParked_ = false;
     bool stop_ = false;
     std::exception_ptr error_;
+    std::string farewell_;                  // of the host, where it leaves the other ranks
     std::int64_t mark_ = -1;
     std::int64_t nHolds_ = 0;               // wanted so far
     std::int64_t nParks_ = 0;               // begun

@@ -7,13 +7,17 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 using namespace inSitu;
 
 namespace
 {
 
 //- The threads of the ranks speak by a Comm of their own, on which nobody else hears who has left
-TEST(LearningLoopRanks, AThreadThatWaitsForARankThatHasLeftIsTold)
+//- isBusy: the thread of the rank that leaves waits for the other one's
+std::string toldOfALeaver(bool isBusy)
 {
     const Settings settings = readSettings(parseYaml("inputs: [U, p]\ntargets: [U, p]\n"
         "reportInterval: 1\nnThreads: 1\nmode: async\n"
@@ -36,13 +40,19 @@ TEST(LearningLoopRanks, AThreadThatWaitsForARankThatHasLeftIsTold)
         loop.settle();
         if (comm.isMaster())
         {
+            if (isBusy)
+            {
+                loop.askForReport(0.4, 4);
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
             comm.leave("a fault of the host");
             return;
         }
-        // Which the thread of the master will never name
-        loop.askForReport(0.4, 4);
+        EXPECT_THROW(for (;;) { comm.progress(); }, Error);
         try
         {
+            // Which the thread of the master will never do
+            loop.askForReport(0.4, 4);
             loop.settle();
         }
         catch (const Error& error)
@@ -50,7 +60,16 @@ TEST(LearningLoopRanks, AThreadThatWaitsForARankThatHasLeftIsTold)
             told = error.what();
         }
     });
-    EXPECT_THAT(told, testing::HasSubstr("a fault of the host"));
+    return told;
+}
+
+
+TEST(LearningLoopRanks, AThreadThatWaitsForARankThatHasLeftIsTold)
+{
+    for (const bool isBusy : {false, true})
+    {
+        EXPECT_THAT(toldOfALeaver(isBusy), testing::HasSubstr("rank 0: a fault of the host"));
+    }
 }
 
 }
