@@ -11,6 +11,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <nccl.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <thread>
@@ -86,6 +87,10 @@ NcclRanks::NcclRanks(int index, std::shared_ptr<Comm> comm)
     comm_(std::move(comm)),
     nccl_(std::make_unique<Nccl>())
 {
+    // For an exchange that is recorded it would wait on the host for the other ranks, to gain nothing
+    // with LibTorch's memory
+    setenv("NCCL_GRAPH_REGISTER", "0", 0);
+
     const c10::cuda::CUDAGuard guard(device_);
     Comm::Bytes name(sizeof(ncclUniqueId));
     at::Tensor memory;
@@ -215,12 +220,6 @@ void NcclRanks::end() noexcept
         ncclCommAbort(nccl_->comm);
         nccl_->comm = nullptr;
     }
-}
-
-
-double NcclRanks::least(double here)
-{
-    return leastOf(*comm_, here);
 }
 
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/Comm.hpp"
-#include "base/agree.hpp"
 #include "model/DeviceRanks.hpp"
 
 #include <cstring>
@@ -26,8 +25,7 @@ public:
 
     const std::shared_ptr<Comm>& comm() const { return comm_; }
 
-    int size() const override { return comm_->size(); }
-    double least(double here) override { return leastOf(*comm_, here); }
+    const Comm& hosts() const override { return *comm_; }
     void sum(Span<float> values) override { sumOf(values); }
     void sum(Span<double> values) override { sumOf(values); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/Comm.hpp"
 #include "base/Span.hpp"
 
 #include <cstddef>
@@ -18,10 +19,10 @@ public:
 
     virtual ~DeviceRanks() = default;
 
-    virtual int size() const = 0;
+    //- The hosts of the devices
+    virtual const Comm& hosts() const = 0;
 
-    //- Of a number that each rank has on the host; the devices are not waited for
-    virtual double least(double here) = 0;
+    int size() const { return hosts().size(); }
 
     //- Replace each entry by its sum over the ranks; the same bits on all
     virtual void sum(Span<float> values) = 0;

@@ -2,6 +2,7 @@
 #include "train/CaptureRunner.hpp"
 
 #include "base/Error.hpp"
+#include "base/agree.hpp"
 
 #include <ATen/ATen.h>
 
@@ -104,6 +105,7 @@ CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<voi
 {
     if (mode_ == Mode::off)
     {
+        queue_->quiesce();
         queue_->put(std::move(work));
         return State::eager;
     }
@@ -112,7 +114,11 @@ CaptureRunner::State CaptureRunner::run(const CaptureKey& key, std::function<voi
         forget();
     }
     Entry* entry = entryOf(key);
-    State state = static_cast<State>(leastOfRanks(static_cast<double>(next(entry))));
+    State state = next(entry);
+    if (ranks_)
+    {
+        state = static_cast<State>(leastOf(ranks_->hosts(), static_cast<double>(state)));
+    }
     if (state == State::replay)
     {
         entry->recording->replay();
@@ -161,13 +167,13 @@ bool CaptureRunner::record(Entry& entry, const std::function<void()>& work)
     {
         refusal = error.what();
     }
-    if (leastOfRanks(refusal.empty()) > 0)
+    refusal = ranks_ ? firstText(ranks_->hosts(), refusal) : refusal;
+    if (refusal.empty())
     {
         ++nCaptures_;
         return true;
     }
 
-    refusal = refusal.empty() ? "that of another rank could not" : refusal;
     if (mode_ == Mode::required)
     {
         throw Error("the step cannot be captured: " + refusal + "\n    Remedy: capture auto or no");

@@ -97,7 +97,6 @@ private:
 
     Entry* entryOf(const CaptureKey& key);
     State next(const Entry* entry) const;
-    double leastOfRanks(double here) const { return ranks_ ? ranks_->least(here) : here; }
     bool record(Entry& entry, const std::function<void()>& work);
     void tell(const std::string& message);
 
