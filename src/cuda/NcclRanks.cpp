@@ -33,6 +33,10 @@ namespace
 
 constexpr long longestMessage = 16 << 20;       //!< bytes, of those that connect ranks
 
+constexpr char remedy[] =
+    ".\n    Remedy: NCCL_DEBUG=INFO in the environment tells more; device cpu, or"
+    " trainerRanks 1 for one GPU, does without it";
+
 
 void require(ncclResult_t result, const char* call, ncclComm_t comm = nullptr)
 {
@@ -41,8 +45,7 @@ void require(ncclResult_t result, const char* call, ncclComm_t comm = nullptr)
         const char* last = ncclGetLastError(comm);
         throw Error(std::string(call) + " of NCCL, which joins the GPUs of the ranks, has failed: "
             + ncclGetErrorString(result) + (last && *last ? ", " + std::string(last) : "")
-            + ".\n    Remedy: NCCL_DEBUG=INFO in the environment tells more; device cpu, or"
-            " trainerRanks 1 for one GPU, does without it");
+            + remedy);
     }
 }
 
@@ -187,22 +190,21 @@ NcclRanks::~NcclRanks()
 }
 
 
-//- What waits on the GPU ends soon. The call for it does not before all recordings are gone, which
-//  may be the caller's.
+//- What waits on the GPU ends soon, but ncclCommAbort() itself not before all recordings are gone,
+//  which may be the caller's: it gets a thread
 void NcclRanks::abort() noexcept
 {
     try
     {
         if (nccl_->comm)
         {
-            // Not ncclCommDestroy(), which waits for the other ranks: one of them may be no more
             nccl_->ending = startOwnThread([comm = nccl_->comm] { ncclCommAbort(comm); });
             nccl_->comm = nullptr;
         }
     }
     catch (const std::exception&)
     {
-        // Without a thread for it the last one to go has to do it
+        // There is no thread to be had: end() does it
     }
 }
 
@@ -210,13 +212,13 @@ void NcclRanks::abort() noexcept
 //- No recording is left
 void NcclRanks::end() noexcept
 {
-    abort();
     if (nccl_->ending.joinable())
     {
         nccl_->ending.join();
     }
     if (nccl_->comm)
     {
+        // Not ncclCommDestroy(), which waits for the other ranks: one of them may be no more
         ncclCommAbort(nccl_->comm);
         nccl_->comm = nullptr;
     }
@@ -292,7 +294,7 @@ void NcclRanks::check()
         if (connectingSince_ && Clock::now() - *connectingSince_ > longest)
         {
             throw Error("the GPUs of the ranks have not reached each other within "
-                + std::to_string(longest.count()) + " s");
+                + std::to_string(longest.count()) + " s" + remedy);
         }
     }
     catch (...)

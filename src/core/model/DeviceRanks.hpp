@@ -19,7 +19,7 @@ public:
 
     virtual ~DeviceRanks() = default;
 
-    //- The hosts of the devices
+    //- The same ranks on their hosts, for the threads that make these calls
     virtual const Comm& hosts() const = 0;
 
     int size() const { return hosts().size(); }

@@ -140,6 +140,7 @@ TEST(ThreadPool, ALoopDoesNotWaitForWorkersThatHaveNotComeToIt)
         }
     };
     sigaction(SIGUSR1, &held, &before);
+    nHeld = 0;
     hold = true;
     pthread_kill(threads[1], SIGUSR1);
     pthread_kill(threads[2], SIGUSR1);

@@ -15,7 +15,6 @@ using namespace inSitu;
 namespace
 {
 
-//- The threads of the ranks speak by a Comm of their own, on which nobody else hears who has left
 //- isBusy: the thread of the rank that leaves waits for the other one's
 std::string toldOfALeaver(bool isBusy)
 {
@@ -64,6 +63,7 @@ std::string toldOfALeaver(bool isBusy)
 }
 
 
+//- The threads of the ranks speak by a Comm of their own, on which the host's farewell is not heard
 TEST(LearningLoopRanks, AThreadThatWaitsForARankThatHasLeftIsTold)
 {
     for (const bool isBusy : {false, true})
